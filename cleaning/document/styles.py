@@ -59,9 +59,12 @@ class SheetNames:
         self.hidden: dict[str, set[str]] = {}
         self.sizeless: dict[str, set[str]] = {}
         self._shown: set[str] = set()
+        self._words: set[str] = set()  # all of both without their marks
 
     def read(self, css: str) -> None:
         """Adds the names of one sheet. Cost: linear."""
+        if "display" not in css and "font-size" not in css:
+            return
         depth = 0
         for piece in _ASIDE.sub(" ", css).split("}"):
             *heads, declarations = piece.split("{")
@@ -75,17 +78,21 @@ class SheetNames:
                         self.hidden.pop(name, None)
                 elif displays and depth == 1:
                     _add_single_names(self.hidden, heads[-1], self._shown)
-            if depth == 1 and heads and _NO_SIZE.search(declarations):
+            if heads and depth == 1 and _NO_SIZE.search(declarations):
                 _add_single_names(self.sizeless, heads[-1], set())
             depth = max(depth - 1, 0)
+        self._words = {name[1:] for name in (*self.hidden, *self.sizeless)}
 
     def hide(self, tag: str, classes: str, identity: str, *, is_inline: bool) -> bool:
         """Returns whether the sheets hide an element, or the words of an inline one."""
+        words = classes.split()
+        if identity not in self._words and self._words.isdisjoint(words):
+            return False
         sheets = (self.hidden, self.sizeless) if is_inline else (self.hidden,)
         return any(
             not {"", tag}.isdisjoint(names.get(name, ()))
             for names in sheets
-            for name in (f"#{identity}", *(f".{each}" for each in classes.split()))
+            for name in (f"#{identity}", *(f".{each}" for each in words))
         )
 
 

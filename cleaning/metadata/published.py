@@ -81,10 +81,9 @@ _LABEL_CHARS = 20  # characters before a date that may hold its label
 _MAX_LEVELS = 8  # parts around a date that may be comments
 _MAX_DATES = 3  # in the text of a line, and as many by its <time>: published, changed, read
 # WeChat's ct and createTime, and the names of metas.
-_VARIABLE = re.compile(
-    r"\b(?:ct|(?:create|publish|pub)_?(?:[Tt]ime|[Dd]ate))\s{0,3}=\s{0,3}[\"']"
-    r"(?P<value>1\d{9}(?:\d{3})?\b|20\d\d-\d\d-\d\d[^\"'<;,]{0,30})",
-)
+_VALUE = re.compile(r"=\s{0,3}[\"'](?P<value>1\d{9}(?:\d{3})?\b|20\d\d-\d\d-\d\d[^\"'<;,]{0,30})")
+_VARIABLE = re.compile(r"\b(?:ct|(?:create|publish|pub)_?(?:[Tt]ime|[Dd]ate))\s{0,3}$")
+_MAX_VARIABLE_CHARS = 20  # the longest name and the spaces behind it
 _DATELINE_CHARS = 80  # of a paragraph that may begin with a place and a date
 _MOST_PLACE = 3.0  # words before the date of a dateline
 _DATELINE = re.compile(r"\s?[)\]）】.。:|]|\s?[-–—]")
@@ -190,8 +189,16 @@ def _visible_dates(
 
 def _find_in_scripts(document: Document, clock: _Clock) -> FoundDate | None:
     """The date in a variable of a script that writes it on the page: ``var ct = "1709596800"``."""
-    match = _VARIABLE.search(document.page.html)
-    found = read_timestamp(match["value"], clock.zone, clock.language) if match else None
+    html = document.page.html
+    value = next(
+        (
+            match["value"]
+            for match in _VALUE.finditer(html)
+            if _VARIABLE.search(html, max(0, match.start() - _MAX_VARIABLE_CHARS), match.start())
+        ),
+        "",
+    )
+    found = read_timestamp(value, clock.zone, clock.language) if value else None
     if found is None or is_future(found, clock.now):
         return None
     return replace(found, when=found.when.astimezone(clock.zone))
