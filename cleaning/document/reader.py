@@ -694,7 +694,7 @@ def _end_block(tree: Tree, s: _State, role: int, tag: str) -> None:
 
 
 def _end_heading(tree: Tree, s: _State, start: int) -> int:
-    """The run behind a heading's words: links at its end that are tools get a line of their own.
+    """The run behind a heading's words: links at its end that are tools get a part of their own.
 
     Tools stand in brackets behind the words, or lead to no page: ``History [edit]``.
     """
@@ -703,7 +703,8 @@ def _end_heading(tree: Tree, s: _State, start: int) -> int:
     if tool == end or tree.line_of[tool] != tree.line_of[start] or anchor_of[start] >= 0:
         return end
     before = texts[tool - 1].rstrip()
-    if before.endswith(_OPENING) and texts[-1].strip() in _CLOSING:
+    is_bracketed = before.endswith(_OPENING) and texts[-1].strip() in _CLOSING
+    if is_bracketed and anchor_of[-1] < 0 and (len(before) > 1 or tool > start + 1):
         texts[tool - 1] = before[:-1]
         del texts[-1], anchor_of[-1], tree.line_of[-1]
         tree.marks.pop(len(texts), None)
@@ -711,7 +712,12 @@ def _end_heading(tree: Tree, s: _State, start: int) -> int:
         return end
     s.line += 1
     tree.line_starts.append(tool)
-    tree.line_blocks.append(s.block)
+    tree.line_blocks.append(len(tree.block_tags))
+    tree.block_tags.append("nav")
+    tree.block_parents.append(s.block)
+    tree.block_names.append("")
+    tree.block_ends.append(len(tree.block_tags))
+    tree.block_lines.append(s.line)
     tree.line_of[tool:] = [s.line] * (len(texts) - tool)
     return tool
 

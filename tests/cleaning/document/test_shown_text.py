@@ -8,6 +8,7 @@ import pytest
 
 from crawlclean import CleanRecord, VerdictReason, clean_html
 from crawlclean.cleaning.document.document import RawPage
+from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.why import verdicts
 
 URL = "https://a.example/2024/mill.html"
@@ -282,6 +283,33 @@ def test_tools_behind_a_heading_are_no_words_of_it(tools: str, heading: str) -> 
     assert not {"编辑", "源代码"} & set(record.body)
     assert "edit" not in record.body
     assert any(link.text in ("edit", "编辑") for link in record.links)
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        "[<a href=/e>edit</a>]",
+        "[<a href=/e>编辑</a> | <a href=/f>编辑源代码</a>]",
+        "<span><span>[</span><a href=/e>edit</a><span> | </span><a href=/f>edit source</a><span>]</span></span>",
+        "<a href='javascript:;'>edit</a>",
+    ],
+)
+@pytest.mark.parametrize("heading", ["The way of the water", "水渠的历史", "The way:"])
+@pytest.mark.parametrize("around", ["{}<h2>{}</h2>{}", "<p>{}</p><h2>{}</h2><p>{}</p>"])
+def test_tools_behind_a_heading_are_no_text_below_it(tools: str, heading: str, around: str) -> None:
+    source = around.format(
+        f"昨天，{FIRST}", f"{heading} {tools}", f"今天，{SECOND}<br>明天，{FIRST}"
+    )
+    lines = body_of(source).split("\n")
+    assert lines[2:4] == [heading, f"今天，{SECOND}"]
+    assert not any("edit" in line or "编辑" in line for line in lines)
+
+
+@pytest.mark.parametrize("heading", ["History [<a href=/x>]</a>", "[<a href=/e>edit</a>]"])
+def test_a_heading_of_brackets_and_links_has_no_empty_line(heading: str) -> None:
+    tree = parse(page(f"<h2>{heading}</h2>"))
+    assert all(text.strip() for text in tree.texts)
+    assert "" not in body_of(f"<h2>{heading}</h2>").split("\n")
 
 
 def test_links_that_are_words_of_a_heading_stay() -> None:
