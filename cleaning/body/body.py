@@ -227,7 +227,8 @@ def _read_body(
         body = find_body(document, places, trail)
     else:
         body = body_of_site(document, alone, places)
-    body = without_head(tree, body)
+    if not is_forum(url, tree.title):  # a first post may be of lines like these
+        body = without_head(tree, body)
     if places is not None and is_template(tree, url, body, places):
         places.body = places.place = -1
         dropped = PageWarning(kind=WarningKind.TEMPLATE_BODY, detail=body.text[:_SHOWN_CHARS])
