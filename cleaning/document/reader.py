@@ -57,7 +57,6 @@ _OPENING, _CLOSING, _NO_PAGE = ("[", "【", "［"), "]】］", "javascript:"
 _SHADOW_ROOTS = frozenset(("shadowrootmode", "shadowroot"))  # the second one in older browsers
 # Scripts that are formulas, and what the class of a formula's drawn form begins with.
 _FORMULAS, _DRAWN = ("math/tex", "math/asciimath"), "MathJax"
-_NO_TEX = re.compile(r"^\s*%?\s*<!\[CDATA\[|%?\s*\]\]>\s*$")
 _DISPLAYED_TEX = re.compile(r"\{\\(?:display|text)style (.*)\}", re.S)
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 _MAX_INDENT = 1000  # characters of white space before a line that are kept; code has fewer
@@ -212,6 +211,7 @@ class _State:
         hider_depth: The depth of the innermost of these, -1 without.
         sheets: Classes and ids that the page's own styles hide.
         formula: Pieces of the open formula, None outside.
+        formula_depth: The depth of its element, of the last one outside.
         tex: Its source, as far as it is known.
         formula_end: Number of runs behind the last formula of markup, -1 before.
         is_watching: Whether hidden names or formulas of markup have been met.
@@ -240,7 +240,7 @@ class _State:
         self.at_line_start = True
         self.is_data = self.is_of_screens = self.is_veiled = self.is_watching = False
         self.around: list[tuple[int, str, int, bool]] = []
-        self.hider_depth = self.formula_end = -1
+        self.hider_depth = self.formula_end = self.formula_depth = -1
         self.sheets = SheetNames()
         self.formula: list[str] | None = None
         self.tex = ""
@@ -567,9 +567,10 @@ def _start_other(tree: Tree, s: _State, role: int, tag: str, attributes: dict[st
             elif attributes.get("id", "") in _STATE_IDS:
                 tree.scripts.state = attributes["id"]
             elif attributes.get("type", "").startswith(_FORMULAS):
-                s.formula = []
+                s.formula, s.formula_depth = [], s.depth
         elif tag == "math":
-            s.formula, s.tex = [], ""
+            if s.formula is None:
+                s.formula, s.tex, s.formula_depth = [], "", s.depth
         elif tag == "annotation":
             if "tex" in attributes.get("encoding", "").lower():
                 s.begun = "tex"
@@ -613,7 +614,7 @@ def _end_reader(tree: Tree, s: _State, end_text: Callable[[], None]) -> Callable
         if s.depth == s.hider_depth:
             _, _, s.hidden, s.is_veiled = s.around.pop()
             s.hider_depth = s.around[-1][0] if s.around else -1
-            if s.formula is not None and tag in ("math", "script"):
+            if s.formula is not None and s.depth == s.formula_depth:
                 _end_formula(tree, s, tag, end_text)
         s.depth -= 1
         s.begun = ""
@@ -645,7 +646,10 @@ def _end_formula(tree: Tree, s: _State, tag: str, end_text: Callable[[], None]) 
     It is shown even if its markup is hidden, for a picture or a drawn form stands beside it. A
     script right behind markup is the same formula once more.
     """
-    source = _NO_TEX.sub("", s.tex or "".join(s.formula or ())).strip()
+    source = (s.tex or "".join(s.formula or ())).strip()
+    before, mark, inside = source.partition("<![CDATA[")
+    if mark and before.strip() in ("", "%"):  # a script that is XML too: % <![CDATA[ ... %]]>
+        source = inside.removesuffix("]]>").rstrip().removesuffix("%").strip()
     match = _DISPLAYED_TEX.fullmatch(source)
     s.formula = None
     if not source or (s.hidden and not s.is_veiled):

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from crawlclean import CleanRecord, VerdictReason, clean_html
@@ -247,6 +249,30 @@ def test_a_formula_is_written_once(formula: str, text: str) -> None:
     assert f"平均\n{text}\n最大" in body_of(
         f"<table><tr><td>平均</td><td>{formula}</td></tr><tr><td>最大</td><td>3 kN</td></tr></table>"
     )
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "<math><math><mi>H</mi></math><mo>=</mo><mi>q</mi></math>",
+        "<math><mi>H</mi><mtext>=<math><mi>q</mi></math></mtext></math>",
+        "<script type='math/tex'> <![CDATA[H=q]]> </script>",
+        "<script type='math/tex'>%<![CDATA[ H=q\n% ]]></script>",
+    ],
+)
+def test_a_formula_around_a_formula_is_one(formula: str) -> None:
+    assert "水深 H=q。" in body_of(f"<p>水深 {formula}。</p>")
+
+
+def test_spaces_in_a_formula_cost_no_more_than_their_number() -> None:
+    def seconds(count: int) -> float:
+        spaces = " " * count
+        source = page(f"<script type='math/tex'>x{spaces}% {spaces}y</script>")
+        started = time.process_time()
+        parse(source)
+        return time.process_time() - started
+
+    assert seconds(200_000) < 2  # by the square of the number: minutes
 
 
 def test_two_formulas_side_by_side_are_two() -> None:
