@@ -87,13 +87,14 @@ def _announces(lines: Lines, line: int) -> bool:
 
 
 def _is_label(lines: Lines, line: int) -> bool:
-    """Whether a line of links is one of other pages by its words, or by a label before the link."""
+    """Whether a line of links is one of other pages by its words, or by a label before them."""
     tree = lines.tree
     start, end = tree.line_runs(line)
     first = next(run for run in range(start, end) if tree.anchor_of[run] >= 0)
     label = "".join(tree.texts[start:first]).strip().strip("[【(（").strip()
     text = tree.line_text(line)
-    return label.endswith(_COLONS) or bool(heading_kind(text) or promotes(text))
+    words = text.replace(_COLONS[1], _COLONS[0]).split(_COLONS[0], 1)[0]  # READ MORE: a title
+    return label.endswith(_COLONS) or any(heading_kind(of) or promotes(of) for of in (text, words))
 
 
 def _names(lines: Lines, line: int) -> int:
