@@ -8,8 +8,7 @@
 3. ``<meta>``;
 4. links and parts with ``rel=author``, ``itemprop=author`` or a class name of authors;
 5. 记者 in brackets at the ends of the body;
-6. on pages by a medium or an agency a name that is the last line, else the medium itself as JSON-LD
-   declares it.
+6. where no person is named, the medium or agency that JSON-LD declares.
 
 An editor (责任编辑), a source (来源) and a photographer (摄影) are no authors. Rejected are
 placeholders (``data/no_authors.txt``), media and companies (``data/organisation_words.txt``), the
@@ -27,7 +26,7 @@ from operator import itemgetter
 
 from crawlclean.cleaning.body.page_body import Body
 from crawlclean.cleaning.document.document import Document
-from crawlclean.cleaning.document.tree import HEADINGS, Tree
+from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.features.lines import plain_title
 from crawlclean.cleaning.features.parts import PartKind, kind_of_part
 from crawlclean.cleaning.lexicon import word_list
@@ -103,10 +102,6 @@ _END = re.compile(
 _SPLIT = re.compile(
     r"\s*(?:[、,，;；/／&＆+]|\b(?:and|und|et|og|och|ve|và|dan|és|și|και)\b)\s*"
     r"|(?<=[^\W\d_])\s+(?:y|e|i|a|en|ja|и|і|та)\s+(?=\S+\s+\S)|\s*和\s*(?=[\u3400-\u9fff]{2,3}$)"
-)
-# Two to four words that begin in upper case: Lê Phương.
-_SIGNATURE = re.compile(
-    r"[A-Z\u00c0-\u00de\u0110]\w{1,14}(?:\s[A-Z\u00c0-\u00de\u0110]\w{1,14}){1,3}"
 )
 _INITIALS = re.compile(r"\s\([a-z.]{2,5}\)$")  # of a writer, behind the name
 
@@ -265,7 +260,6 @@ def find_author(
         ([x for name in metas for x in clean_names(name)],),
         named_authors(tree, lines),
         _reporters(tree, lines),
-        _signatures(tree, lines) if declared.data.makers else (),
     )
     own = ([x for x in names if plain_title(x) not in sites] for names in sources)
     # Where no person is named, the medium or agency that is declared as the author.
@@ -343,16 +337,6 @@ def _reporters(tree: Tree, lines: Byline) -> Iterator[list[str]]:
             match = _BRACKETS.search(part) if "记者" in part or "記者" in part else None
             if match:
                 yield _names_behind(match["names"], is_strict=True)
-
-
-def _signatures(tree: Tree, lines: Byline) -> Iterator[list[str]]:
-    """Yields a name in Latin letters that is the whole last line of the body, and no heading."""
-    line = lines.last
-    if line > lines.first and tree.block_tags[tree.line_blocks[line]] not in HEADINGS:
-        start, end = tree.line_runs(line)
-        text = tree.line_text(line)
-        if _SIGNATURE.fullmatch(text) and all(x < 0 for x in tree.anchor_of[start:end]):
-            yield clean_names(text)
 
 
 def clean_names(text: str) -> list[str]:

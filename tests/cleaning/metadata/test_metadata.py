@@ -231,11 +231,32 @@ def test_authors_of_linked_data(author: object, found: str | None) -> None:
 
 def test_a_medium_is_the_author_where_no_person_signs() -> None:
     data = linked_data(author={"@type": "Organization", "name": "Road Herald"})
-    html = f"<html lang=en><title>Road opened</title>{data}<h1>Road opened</h1>%s<p>{ENGLISH}</p>%s"
-    assert record(html % ("", f"<p>{ENGLISH[4:]}</p><p>Lê Phương</p>")).author == "Lê Phương"
-    assert record(html % ("", f"<p>{ENGLISH[4:]}</p><h3>Read More</h3>")).author == "Road Herald"
-    signed = f"<p>{ENGLISH[4:]}</p><p>Von Eva Lee</p>"
-    assert record(html % ("", signed)).author == "Eva Lee"
+    html = f"<html lang=en><title>Road opened</title>{data}<h1>Road opened</h1><p>{ENGLISH}</p>%s"
+    for last in ("Thank You", "New York", "Happy New Year", "All Rights Reserved"):
+        assert record(html % f"<p>{ENGLISH[4:]}</p><p>{last}</p>").author == "Road Herald"
+
+
+@pytest.mark.parametrize(
+    ("line", "day"),
+    [
+        ("He said this yesterday, and left.", None),
+        ("He died in March 5, 2020.", None),
+        ("The road opened May 3, 2004!", None),
+        ("他昨天说，柿子都熟了。", None),
+        ("Published: May 3, 2004.", "2004-05-03"),
+        ("May 3, 2004", "2004-05-03"),
+    ],
+)
+@pytest.mark.parametrize("place", [1, 2])
+def test_a_day_of_which_a_sentence_of_the_text_tells_is_no_date(
+    line: str, day: str | None, place: int
+) -> None:
+    texts = [ENGLISH, ENGLISH[4:]]
+    texts.insert(place, line)
+    body = "".join(f"<p>{text}</p>" for text in texts)
+    html = f"<html lang=en><title>Road opened</title><h1>Road opened</h1><div>{body}</div>"
+    found = record(html, "http://road.example/1").published_at
+    assert (found and found.date().isoformat()) == day
 
 
 def test_a_meta_that_begins_with_the_site_is_its_address() -> None:
