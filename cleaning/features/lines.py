@@ -97,7 +97,7 @@ class Trail:
 # Marks inside and at the end of sentences, also Arabic, Urdu and Devanagari ones.
 _MARKS = re.compile(r"[。！？；，、：,.!?;:…”\"』」）)،؛؟۔।॥]")
 _WORD = re.compile(r"[^\W_]")
-_SENTENCE_END = re.compile(r"[。！？.!?…؟۔।][”\"』」’)）\]\s\d]*$")
+SENTENCE_END = re.compile(r"[。！？.!?…؟۔।][”\"』」’)）\]\s\d]*$")
 _COST_IN_SENTENCE = 0.3  # of a linked word in a sentence, in own words; elsewhere it costs one
 _LEAST_WORDS = 2  # a plain line of one word is a label
 _META_COST = 8  # words about the body that are worth one word
@@ -262,7 +262,7 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
 def ends_sentence(tree: Tree, line: int) -> bool:
     """Whether a line ends as a sentence does, outside links."""
     last = tree.line_runs(line)[1] - 1
-    return tree.anchor_of[last] < 0 and _SENTENCE_END.search(tree.texts[last]) is not None
+    return tree.anchor_of[last] < 0 and SENTENCE_END.search(tree.texts[last]) is not None
 
 
 def cut_repeats(lines: Lines) -> None:

@@ -23,6 +23,7 @@ from functools import lru_cache
 
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.features.lines import (
+    SENTENCE_END,
     TEASER_UNITS,
     Lines,
     Sums,
@@ -179,7 +180,6 @@ _MAX_LEVELS = 6  # parts around a line that may be its box; boxes nest no deeper
 _PROMOTION_UNITS = 40  # longest line, and largest box, of a promotion
 _PARAGRAPH_UNITS = 30  # shortest line that is surely a paragraph, whatever it ends with
 _OUTER_HEADING_UNITS = 14  # longest heading of links that are not in the body
-_SENTENCE_END = "。！？.!?"
 _QUOTES = ("“”", "「」", "『』", "«»", "„“")
 _WHOLLY_QUOTED = frozenset((*_QUOTES, '""'))
 _TOLD_ENDS = tuple('。.”"」』')  # of a sentence of a text; promotions like to end with !
@@ -194,9 +194,7 @@ def drop_promotions(lines: Lines, kept: list[int], container: int) -> list[int]:
     """Removes promotions, their boxes and the lines behind them at the end from the body's lines.
 
     Args:
-        tree: The page.
-        lines: Its lines.
-        sums: The sums of its parts.
+        lines: The lines of the page.
         kept: Numbers of the body's lines, growing.
         container: The part of the body; boxes are smaller.
     """
@@ -251,7 +249,7 @@ def _bare_headings(lines: Lines, kept: list[int]) -> set[int]:
             and lines.linked[below] >= TEASER_UNITS
             and lines.own[line] <= _OUTER_HEADING_UNITS
             and heading_kind(lines.texts[line]) == "related"
-            and lines.texts[line][-1] not in _SENTENCE_END
+            and not SENTENCE_END.search(lines.texts[line])
         ):
             found.add(line)
     return found

@@ -7,7 +7,8 @@ The sources, the surest first:
 3. The best date on the lines of the byline, ``<time datetime>`` included. Each is scored by the
    label before it (``data/date_labels.txt``), its line, its class names, a time of day, and a day
    in the URL that equals it. Dates of comments, registrations and copyrights never count, nor
-   those within a sentence; a date of change (更新时间) counts where there is no other.
+   those within a sentence, or in a sentence of the body; a date of change (更新时间) counts where
+   there is no other.
 4. ``<meta>`` names that other dates have, too.
 5. The day in the URL: ``/2026/11/22/``.
 6. Where there is none of these, the variable of a script that writes the date (WeChat), else a
@@ -34,6 +35,7 @@ from urllib.parse import urlsplit
 
 from crawlclean.cleaning.document.document import Declared, Document
 from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.features.lines import ends_sentence
 from crawlclean.cleaning.features.parts import PartKind, kind_of_part
 from crawlclean.cleaning.lexicon import by_first_letter, find_words, word_table
 from crawlclean.cleaning.metadata.byline import MAX_LINE_CHARS, Byline, Inline
@@ -173,17 +175,13 @@ def _visible_dates(
     inlines = lines.inlines
     timed = [line for line, found in inlines.items() if any(tag == "time" for tag, _, _ in found)]
     for line, text in lines.matching(DATE_HINT, timed):
-        for date, label in _dates_of(tree, line, text, inlines.get(line, ()), clock):
+        for date, label in _dates_of(tree, lines, line, text, inlines.get(line, ()), clock):
             if label != _NOT and not is_future(date, clock.now):
                 yield date, line, _score(tree, lines, line, date, label)
     if lines.first >= 0 and len(text := tree.line_text(lines.first)) > MAX_LINE_CHARS:
         # (18.01.2018) The farmers ... Köln, 18. Januar 2018 - Die Bauern ...
         date_ = find_date(text[:_DATELINE_CHARS], clock.zone, clock.now, clock.language)
-        if (
-            date_
-            and _words(text[: date_.start]) <= _MOST_PLACE
-            and _DATELINE.match(text, date_.end)
-        ):
+        if date_ and _is_dateline(text, date_):
             yield date_, lines.first, _LEAST_SCORE
 
 
@@ -223,7 +221,7 @@ def _find_anywhere(tree: Tree, lines: Byline, clock: _Clock) -> FoundDate | None
         text = tree.line_text(line)
         if len(text) > MAX_LINE_CHARS or not (line in timed or DATE_HINT.search(text.lower())):
             continue
-        for date, label in _dates_of(tree, line, text, timed.get(line, ()), clock):
+        for date, label in _dates_of(tree, lines, line, text, timed.get(line, ()), clock):
             score = _score(tree, lines, line, date, label)
             is_own = label != _NOT and (label or line > title) and score > _LEAST_ANYWHERE
             if is_own and not is_future(date, clock.now):
@@ -267,13 +265,14 @@ def _declared_dates(
 
 
 def _dates_of(
-    tree: Tree, line: int, text: str, inlines: Iterable[Inline], clock: _Clock
+    tree: Tree, lines: Byline, line: int, text: str, inlines: Iterable[Inline], clock: _Clock
 ) -> Iterator[tuple[FoundDate, str]]:
     """Yields up to three dates of a line and three of its ``<time>``, each with its label.
 
     A label is ``published``, ``changed``, ``not`` (a date of something else) or ``""`` for none.
     """
     begin = 0
+    is_sentence = lines.first <= line <= lines.last and ends_sentence(tree, line)
     for _ in range(_MAX_DATES):
         rest = text[begin:]
         date = find_date(rest, clock.zone, clock.now, clock.language)
@@ -284,7 +283,9 @@ def _dates_of(
             above = tree.line_text(line - 1)
             before = above + before if len(above) <= _LABEL_CHARS else before
         label = _label_of(before)
-        yield date, _NOT if _is_told(rest, date, bool(label)) else label
+        # A sentence of the text tells of other days, and of its own yesterday.
+        is_of_text = is_sentence and not label and not _is_dateline(rest, date)
+        yield date, _NOT if is_of_text or _is_told(rest, date, bool(label)) else label
         begin += max(date.end, 1)
     times = (attributes for tag, attributes, _ in inlines if tag == "time")
     for attributes in islice(times, _MAX_DATES):
@@ -318,6 +319,12 @@ def _is_told(text: str, date: FoundDate, is_labelled: bool) -> bool:
         return False
     is_at_edge = not any(map(_words, before)) or not any(map(_words, after))
     return not is_at_edge or lower > 1
+
+
+def _is_dateline(text: str, date: FoundDate) -> bool:
+    """Whether a text begins with a date, or a place and a date: ``Köln, 18. Januar 2018 - Die``."""
+    mark = _DATELINE.match(text, date.end)
+    return mark is not None and mark.end() < len(text) and _words(text[: date.start]) <= _MOST_PLACE
 
 
 def _words(text: str) -> float:
