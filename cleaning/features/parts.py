@@ -57,7 +57,12 @@ _STATES = frozenset(
      "shadow")
 )  # fmt: skip
 _FOOTERS = frozenset(("footer", "foot"))
-_CAPTION_LEVELS = 3  # parts around a line of a caption: a paragraph, a box of its layout
+_CAPTIONS = re.compile(
+    r"caption|(?:pic|img|image|photo|pict)[-_]?(?:text|txt|desc|info|note|tit|intro|word)"
+    r"|tushuo|tuzhu|zhaiyao-?pic|legend\b|cutline",
+    re.I,
+)
+_CAPTION_LEVELS = 4  # parts around a line of a caption: a paragraph, a box of its layout
 
 
 def kind_of_part(tag: str, names: str) -> PartKind:
@@ -116,12 +121,18 @@ def telling_names(names: str) -> tuple[tuple[str, PartKind], ...]:
     return tuple(found)
 
 
-def is_caption(tree: Tree, block: int) -> bool:
-    """Whether a part is or lies in the caption of a picture: by its tag, or the word in a name."""
+def is_caption(tree: Tree, block: int, outermost: int = 1) -> bool:
+    """Whether a part is or lies in the caption of a picture, by a tag or name of captions.
+
+    Args:
+        tree: The page.
+        block: The part.
+        outermost: The part that the caption is or lies in.
+    """
     for _ in range(_CAPTION_LEVELS):
-        if block <= 0:
+        if block < outermost:
             return False
-        if tree.block_tags[block] == "figcaption" or "caption" in tree.block_names[block].lower():
+        if tree.block_tags[block] == "figcaption" or _CAPTIONS.search(tree.block_names[block]):
             return True
         block = tree.block_parents[block]
     return False

@@ -33,11 +33,6 @@ _MAX_LINES = 6  # lines of a figure
 _SHORT_UNITS = 60  # longest caption, in text units
 _READING_UNITS = 120  # longest caption that reads like one
 _LEAST_UNITS = 4  # shortest alt text or title that describes a picture
-_NAMES = re.compile(
-    r"caption|(?:pic|img|image|photo|pict)[-_]?(?:text|txt|desc|info|note|tit|intro|word)"
-    r"|tushuo|tuzhu|zhaiyao-?pic|legend\b|cutline",
-    re.I,
-)
 _FILE = re.compile(
     r"[\w.()%\s-]*\.(?:jpe?g|png|gif|webp|bmp)|[\W\d_a-f]*|(?:img|dsc|image)[\W\d_]*", re.I
 )
@@ -108,7 +103,8 @@ class Captions:
             first, end = tree.block_lines[part], tree.line_end(part)
             if end - first > _MAX_LINES:
                 break
-            named = [line for line in range(first, end) if self._is_named(line, part)]
+            blocks = tree.line_blocks
+            named = [line for line in range(first, end) if is_caption(tree, blocks[line], part)]
             if named:
                 return self._own(named, number, part)
             part = tree.block_parents[part]
@@ -125,18 +121,6 @@ class Captions:
         to = behind[0].run if behind and part <= behind[0].block < end else len(tree.texts)
         starts = tree.line_starts
         return [line for line in named if tree.pictures[number].run <= starts[line] < to]
-
-    def _is_named(self, line: int, part: int) -> bool:
-        """Whether a block around a line, inside a part, is a caption by its tag or class."""
-        tree = self._tree
-        block = tree.line_blocks[line]
-        for _ in range(_LEVELS):
-            if block < part:
-                return False
-            if tree.block_tags[block] == "figcaption" or _NAMES.search(tree.block_names[block]):
-                return True
-            block = tree.block_parents[block]
-        return False
 
     def _beside(self, number: int, picture: Picture) -> list[int]:
         """The line right under or right over a picture if it is a caption, else none."""

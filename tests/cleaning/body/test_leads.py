@@ -96,6 +96,7 @@ def test_a_line_of_the_template_is_no_lead() -> None:
 CAPTIONS = {
     "figcaption": "<figure><img src=b.jpg><figcaption>The old bridge in May.</figcaption></figure>",
     "name": "<div><img src=b.jpg><p class=wp-caption-text>The old bridge in May.</p></div>",
+    "cutline": "<div><img src=b.jpg><div class=cutline>The old bridge in May.</div></div>",
     "inner": "<figure><img src=b.jpg><figcaption><p>The old bridge in May.</p></figure>",
 }
 
