@@ -30,8 +30,7 @@ _USER, _WEAK, _NOISE = PartKind.USER, PartKind.WEAK, PartKind.NOISE
 _WEAK_SHARE = 0.5
 _JOINT_SHARE = 0.5  # most text that weak names take together; taking more, none is evidence
 _NOISE_SHARE = 0.8  # the same for the stronger names; comments are never the body of an article
-# Of the own text around a hidden part: with more in hidden parts it is shown some time.
-_OPENED_SHARE = 0.5
+_OPENED_SHARE = 0.5  # of the text around a hidden part: with more hidden, a click shows it
 _SLUG_WORD = re.compile(r"[^\W_]+")
 _LEAST_SLUG_WORDS = 2  # "comments" names what a part is, "explicit-comments" what its text is about
 _MAX_PASSES = 4  # over a page, each without the names that held too much in the one before

@@ -22,8 +22,7 @@ from crawlclean.cleaning.errors import ConfigError
 MAX_SELECTOR_CHARS = 1000  # the longest of 1,700 published rules of sites has 400
 _MAX_ELEMENTS = 10_000  # articles have 500 to 5,000; a selector takes 3 s on the worst page
 _MAX_DEPTH = 64  # pages nest thirty; libxml2 merges what it finds below each one around
-# In predicates, where each multiplies the time of a selector by the size or the depth of a page.
-_MAX_WALKS = 1
+_MAX_WALKS = 1  # in predicates: each multiplies a selector's time by a page's size or depth
 _WALKS = re.compile(r"//|\b(?:descendant|ancestor)\b")
 _TOO_FAR = re.compile(r"\b(?:preceding|following)\s*::")
 _CALL = re.compile(r"([\w:-]+)\s*\(")

@@ -173,7 +173,7 @@ def _read(body: bytes, limits: Limits, follow: Follow | None) -> Tree:
     target = reader if follow is None else follow(tree, reader)
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, target=target)
     # Piece by piece, because an error in the reader ends the parse at the end of a piece only.
-    with suppress(etree.XMLSyntaxError, ValueError):  # the source holds no element
+    with suppress(etree.XMLSyntaxError):  # the source holds no element
         for start in range(0, len(body), _PIECE_BYTES):
             parser.feed(body[start : start + _PIECE_BYTES])
         parser.close()

@@ -15,7 +15,7 @@ from tests.chaos.sites import Sites
 from tests.stack.machines import FIRST
 from tests.stack.project import Project
 
-QUEUE_PORT = 6379
+QUEUE_PORT = 6379  # where deploy/serve.yml opens Redis
 # Spiders live on. A URL that a machine left to others, or that met a cut network, has more steps in
 # its log than the rest.
 EXPECTED = re.compile("^left in cc:spiders:|,elsewhere|,away,")
