@@ -87,6 +87,8 @@ def unpack_features(packed: bytes) -> tuple[int, ...]:
 
 T = TypeVar("T")
 
+MAX_URL_CHARS = 4096  # servers refuse heads of 8 KB; whatever is longer repeats itself
+NESTED_SITEMAP_RANK = 70  # after the pages of the sitemaps before it
 LINK_TEXT_CHARS = 80  # kept with every waiting URL: longer texts cost memory of the server
 LOG_DETAIL_CHARS = 200  # of a step: the log is in memory as long as its URL is under way
 # Four times the largest response by default; a damaged frame's header may say any size.

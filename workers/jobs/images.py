@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.records import Image, ImageKind, Via
 from crawlclean.cleaning.urls.normal_form import host_of, normal_form
 from crawlclean.storage.crawl_types import CrawlSpec, Discovery, Outcome, PageRole
 from crawlclean.storage.queue.counters import Counter
-from crawlclean.storage.queue.entries import LINK_TEXT_CHARS
+from crawlclean.storage.queue.entries import LINK_TEXT_CHARS, MAX_URL_CHARS
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.pictures import IMAGE_RANK, PageImages
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.jobs.outcomes import Ending
-from crawlclean.workers.jobs.url_filter import MAX_URL_CHARS
+
+if TYPE_CHECKING:  # `run` offers images without the cleaner
+    from crawlclean.workers.jobs.outcomes import Ending
 
 HELD_BACK: Mapping[ImageKind, Counter] = {
     ImageKind.AD: Counter.IMAGES_HELD_BACK_AD,

@@ -37,7 +37,7 @@ from crawlclean.storage.crawl_types import (
     UrlRow,
     UrlState,
 )
-from crawlclean.storage.queue.entries import LINK_TEXT_CHARS
+from crawlclean.storage.queue.entries import LINK_TEXT_CHARS, NESTED_SITEMAP_RANK
 from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.storage.store.pictures import IMAGE_RANK
 from crawlclean.storage.store.protocol import Store
@@ -99,7 +99,6 @@ VERDICTS = frozenset(
     }
 )
 DEEPEST_SITEMAP = 4  # the protocol has one level of indexes; those that name each other must end
-NESTED_SITEMAP_RANK = 70  # after the pages of the sitemaps before it
 SAMPLE_FIRST_DIGIT = "0"  # of a page id: one page in sixteen, the same ones in every crawl
 
 

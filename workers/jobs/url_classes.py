@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from crawlclean.cleaning.messages import Message, read_line
-from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of_record
-from crawlclean.cleaning.url_classes.learning import learn_url_rules
 from crawlclean.cleaning.url_classes.rules import (
     LIST_RANK,
     UrlRule,
@@ -154,6 +152,10 @@ def is_due(before: int, after: int) -> bool:
 
 def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) -> HostUrlRules:
     """Learns a host's classes from a sample of its stored pages, and orders its queue by them."""
+    # Not with this module: `run` and `why` judge URLs without the learner.
+    from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of_record
+    from crawlclean.cleaning.url_classes.learning import learn_url_rules
+
     crawl_id = spec.crawl_id
     facts = [facts_of_record(r) for r in store.records.sample(crawl_id, host, SAMPLED)]
     moved = store.urls.sample(crawl_id, host, UrlState.REDIRECT, SAMPLED)

