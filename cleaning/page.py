@@ -103,7 +103,7 @@ def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -
 
 
 def read(
-    page: RawPage,
+    page: RawPage | Document,
     model: SiteModel | None = None,
     blocks: bool = False,
     trail: Trail | None = None,
@@ -111,7 +111,7 @@ def read(
     """Returns the record of a page as ``clean`` does, with what it was made of.
 
     Args:
-        page: The decoded page.
+        page: The decoded page, parsed or not; overrides need one that is not.
         model: The model of the page's host, or None.
         blocks: Whether the record has the logical link blocks of the source.
         trail: Receives the rule that cut each line of the page, where it is asked for.
@@ -121,13 +121,15 @@ def read(
         InvalidUrl: The page's own URL is no absolute http(s) URL.
         TypeError: ``page`` is no RawPage.
     """
+    known = page if isinstance(page, Document) else None
+    page = page.page if isinstance(page, Document) else page
     if not isinstance(page, RawPage):
         raise TypeError(
             f"page is {type(page).__name__}: clean takes a RawPage, clean_html bytes or text"
         )
     if model is not None and model.host != page.host:
         raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
-    document, places = parsed(page, model)
+    document, places = parsed(page, model, known)
     body, title, links, images, warnings = read_page(document, places, trail=trail)
     said = places.said if places is not None else None
     next_pages = said.values.get("next", ()) if said is not None else ()
@@ -172,8 +174,10 @@ def read(
     return Reading(record=record, document=document, places=places, body=body)
 
 
-def parsed(page: RawPage, model: SiteModel | None) -> tuple[Document, SitePlaces | None]:
-    """Parses a page; returns it with the places of its host's model, None without a model.
+def parsed(
+    page: RawPage, model: SiteModel | None, known: Document | None = None
+) -> tuple[Document, SitePlaces | None]:
+    """Parses a page that is not ``known`` parsed; returns it with the places of its host's model.
 
     Only a page for which a person wrote selectors is parsed into elements, too.
     """
@@ -181,7 +185,7 @@ def parsed(page: RawPage, model: SiteModel | None) -> tuple[Document, SitePlaces
     if model is not None and model.overrides:
         overrides = overrides_of(model.overrides, normalize(page.url), model.url_rules)
     outline = Outline() if overrides else None
-    document = read_document(page, outline.follow if outline is not None else None)
+    document = known or read_document(page, outline.follow if outline is not None else None)
     if model is None:
         return document, None
     places = find_places(document, model)

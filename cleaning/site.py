@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from crawlclean.cleaning.body.page_body import Body
-from crawlclean.cleaning.document.document import RawPage
+from crawlclean.cleaning.document.document import Document, RawPage, read_document
 from crawlclean.cleaning.drift.watch import SamplePage, expected_of
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.learn.body_places import learn_body_rule
@@ -51,7 +51,19 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
         ConfigError: No page, or pages of several hosts.
     """
     known, chosen = _choose_pages(pages)
-    views = [view(page) for page in chosen]
+    return learn_documents(map(read_document, chosen), {*known, *map(normalize, urls)}, version)
+
+
+def learn_documents(documents: Iterable[Document], urls: set[str], version: int = 1) -> SiteModel:
+    """Learns the model of one host from parsed pages, all of which are read.
+
+    Args:
+        documents: At least one page, in an order that their URLs alone decide.
+        urls: URLs of the host in normal form, to learn its URL rules from.
+        version: Version of the model.
+    """
+    views = [view(document) for document in documents]
+    chosen = [each.page for each in views]
     agree_on_posts(views)
     sample = read_sample(views)
     model = SiteModel(
@@ -68,7 +80,7 @@ def learn_site(pages: Iterable[RawPage], urls: Iterable[str] = (), version: int 
     link_places = learn_places(links, sample.table, LinkPlace)
     model = structs.replace(
         model,
-        url_rules=learn_url_rules([one.facts for one in read], {*known, *map(normalize, urls)}),
+        url_rules=learn_url_rules([one.facts for one in read], urls),
     )
     threads = choose_threads(views, model.url_kind)
     noise = Noise(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
@@ -20,6 +20,7 @@ from rq import get_current_job
 from rq.job import Job
 from rq.timeouts import BaseTimeoutException
 
+from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.errors import (
     DatabaseDamaged,
     NotHtml,
@@ -51,10 +52,12 @@ from crawlclean.storage.topic_types import TopicState
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.images import images_of
-from crawlclean.workers.jobs.learning_schedule import count_records, learn_now
+from crawlclean.workers.jobs.learning import Learned, keep_first, learn_first
+from crawlclean.workers.jobs.learning_schedule import FIRST_AT, LEARN_AT, count_records, learn_now
 from crawlclean.workers.jobs.outcomes import (
     Ending,
     count_lost_fields,
+    document_of,
     end_page,
     failed,
     judge_index,
@@ -130,6 +133,7 @@ T = TypeVar("T")
 FIRST_PAUSE_S = 0.2  # a store that another process has locked is free so soon
 LONGEST_PAUSE_S = 5.0  # a store that is back is noticed so late
 PORTION = 20  # pages saved and acknowledged together; a job of a busy crawl has up to 100
+FIRST_BYTES = 4 << 20  # of pages that are parsed and learned from before they are cleaned
 PATIENCE_S = 120.0  # for a whole job; RQ ends it after JOB_TIMEOUT_S
 ENDED = {
     UrlState.RECORD: Counter.RECORDS,
@@ -188,7 +192,8 @@ def learn_site(host: str, most_pages: int) -> None:
         most_pages: Pages of the sample at most; 0 when a drift alarm made the host due.
     """
     with _outage_logged(host):
-        learn_now(process_context(), _rq_job().id, host, most_pages)
+        fatal = (BaseTimeoutException,)
+        learn_now(process_context(), _rq_job().id, host, most_pages, fatal=fatal)
 
 
 def reclean_host(host: str, version: int, progress: dict[str, Any]) -> None:
@@ -245,6 +250,7 @@ class _Job:
         self._adopter: Adopter | None = None
         self.is_cleaning = False
         self._are_rules_new = True
+        self._first: Learned | None = None  # the model that this job has learned before it cleaned
 
     def run(self, worker: str) -> None:
         """Does all pages that the worker can claim."""
@@ -319,7 +325,10 @@ class _Job:
                 self._tally[Counter.TOPIC_RELEVANT] += self._topic.is_relevant(ending.outcome)
         if learning:  # before the next pages of the host are cleaned
             job_id, most_pages = learning
-            self._patiently(learn_now, self._context, job_id, self._host, most_pages)
+            learned, self._first = self._first, None
+            fatal = (BaseTimeoutException,)
+            args = self._context, job_id, self._host, most_pages, learned, fatal
+            self._patiently(learn_now, *args)
         if self._topic is not None:
             self._learn_topic(self._topic)
         return True
@@ -341,9 +350,13 @@ class _Job:
         """
         store, models = self._context.store, self._context.models
         version = self._patiently(store.models.newest, self._host)
+        documents = self._documents(pages, spec) if not version else {}
+        if documents is None:
+            return None
+        first = learn_first([*documents.values()], LEARN_AT[FIRST_AT]) if documents else None
         while True:
-            self._model = self._patiently(models.version, self._host, version)
-            endings = self._clean(pages, spec)
+            self._model = first or self._patiently(models.version, self._host, version)
+            endings = self._clean(pages, spec, documents)
             if endings is None:
                 return None
             if spec.keep_fresh:
@@ -360,6 +373,12 @@ class _Job:
             ]
             endings = self._patiently(self._judged, [ending for ending, _ in looped])
             outcomes = [with_stored_step(ending.outcome) for ending in endings]
+            if first is not None:  # before the records that name it
+                self._first, first = self._patiently(keep_first, store, first), None
+                if self._first is None:
+                    version = self._patiently(store.models.newest, self._host)
+                    continue
+                version = self._first.about.version
             self._patiently(store.save, outcomes)
             before, version = version, self._patiently(store.models.newest, self._host)
             if version == before or not any(each.record for each in outcomes):
@@ -426,7 +445,30 @@ class _Job:
             self._frontier.add, self._crawl_id, found
         )
 
-    def _clean(self, pages: Sequence[QueuedPage], spec: CrawlSpec) -> list[Ending] | None:
+    def _documents(
+        self, pages: Sequence[QueuedPage], spec: CrawlSpec
+    ) -> dict[str, Document] | None:
+        """The pages that a host without a model is learned from before they are cleaned, by id.
+
+        Cleaned first, they would be parsed three times and stored twice. Empty where they are too
+        few or too large; None when another worker has them.
+        """
+        is_small = sum(len(page.result.body) for page in pages) <= FIRST_BYTES
+        if len(pages) < FIRST_AT or not is_small or spec.keep_raw is not KeepRaw.ALL:
+            return {}
+        found = {}
+        self.is_cleaning = True
+        for page in pages:
+            if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
+                return None
+            with suppress(PageError):
+                if document := document_of(page):
+                    found[page.page_id] = document
+        return found if len(found) >= FIRST_AT else {}
+
+    def _clean(
+        self, pages: Sequence[QueuedPage], spec: CrawlSpec, documents: Mapping[str, Document]
+    ) -> list[Ending] | None:
         begun = time.monotonic()
         endings = []
         self.is_cleaning = True
@@ -434,7 +476,7 @@ class _Job:
             # A page that could not be fetched is not cleaned, and cannot kill the worker.
             if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
-            ending = _end(page, spec, self._model, self._hooks)
+            ending = _end(page, spec, self._model, self._hooks, documents.get(page.page_id))
             endings.append(ending if self._topic is None else with_picture(ending))
         self.is_cleaning = False
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
@@ -488,6 +530,9 @@ class _Job:
         models = self._context.models
         is_unreadable = self._model is None and self._patiently(models.is_unreadable, self._host)
         learning = self._frontier.learning
+        if self._first is not None:
+            _, total, _ = learning.add_records(self._host, len(records))
+            return learning.begin(self._host, total, 0), 0
         return count_records(
             learning, self._host, records, self._model, is_unreadable=is_unreadable
         )
@@ -591,9 +636,17 @@ def _counter_of(outcome: Outcome) -> Counter:
     return ENDED[outcome.state]
 
 
-def _end(page: QueuedPage, spec: CrawlSpec, model: SiteModel | None, hooks: HookCalls) -> Ending:
+def _end(
+    page: QueuedPage,
+    spec: CrawlSpec,
+    model: SiteModel | None,
+    hooks: HookCalls,
+    document: Document | None = None,
+) -> Ending:
     try:
-        return end_page(page, spec.keep_raw, model, hooks, obeys=spec.page_robots)
+        return end_page(
+            page, spec.keep_raw, model, hooks, obeys=spec.page_robots, document=document
+        )
     except NotHtml as error:
         return failed(page, FailureReason.NOT_HTML, str(error))
     except PageError as error:

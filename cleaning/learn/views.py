@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 
 from crawlclean.cleaning.body.page_body import Body, extract_body, weigh
-from crawlclean.cleaning.document.document import Document, RawPage, read_document
+from crawlclean.cleaning.document.document import Document, RawPage
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.model.paths import line_key, numbered_names, open_step, step_of
 from crawlclean.cleaning.model.site_model import CLASS_PAGES, CLASS_SHARE
@@ -150,12 +150,11 @@ class PathTable:
         return path == outer
 
 
-def view(page: RawPage) -> View:
-    """Parses a page and finds its body; the paths are numbered later, for all pages together."""
-    document = read_document(page)
+def view(document: Document) -> View:
+    """Finds the body of a page; the paths are numbered later, for all pages together."""
     tree = document.tree
     weighed = weigh(tree)
-    body = extract_body(tree, page.url, weighed=weighed)
+    body = extract_body(tree, document.page.url, weighed=weighed)
     count = len(tree.line_starts)
     own, linked, anchors, inner = ([0] * count for _ in range(4))
     kept = [False] * count

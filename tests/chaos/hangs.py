@@ -31,14 +31,15 @@ if "worker" in sys.orig_argv:
 
     real, folder = endings.read, Path(__file__).parent
 
-    def clean(raw, *rest):
+    def clean(page, *rest):
+        raw = getattr(page, "page", page)  # parsed before, or not
         mark = folder / hashlib.sha1(raw.url.encode()).hexdigest()
         if not mark.exists():
             mark.touch()
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
             while True:
                 signal.pause()
-        return real(raw, *rest)
+        return real(page, *rest)
 
     endings.read = clean
 """

@@ -51,7 +51,8 @@ if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
         mark.write_text(str(forked[-1]))
         return True
 
-    def clean(raw, *rest):
+    def clean(page, *rest):
+        raw = getattr(page, "page", page)  # parsed before, or not
         if raw.url.endswith("/kill"):
             os.kill(os.getpid(), signal.SIGKILL)
         if raw.url.endswith("/exit"):
@@ -69,7 +70,7 @@ if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
             while True:
                 signal.pause()
-        return real(raw, *rest)
+        return real(page, *rest)
 
     endings.read = clean
 """
@@ -91,13 +92,14 @@ if {"run", "worker"} & {*sys.orig_argv}:  # `run` forks its workers
 
     real = endings.read
 
-    def clean(raw, *rest):
+    def clean(page, *rest):
+        raw = getattr(page, "page", page)  # parsed before, or not
         if raw.url.endswith("/wait"):
             with (folder / "waited").open("a") as told:
                 told.write("x")
             while not (folder / "go").exists():
                 time.sleep(0.01)
-        return real(raw, *rest)
+        return real(page, *rest)
 
     endings.read = clean
 """

@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 
 from msgspec import structs
 
-from crawlclean.cleaning.document.document import RawPage
+from crawlclean.cleaning.document.document import Document, RawPage
 from crawlclean.cleaning.errors import ConfigError, DatabaseDamaged, NotFound, StoreDamaged
 from crawlclean.cleaning.learn.views import MAX_SAMPLE, choose_sample
 from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.overrides import Override, check_overrides
 from crawlclean.cleaning.model.site_model import SiteModel
-from crawlclean.cleaning.site import learn_site
+from crawlclean.cleaning.site import learn_documents, learn_site
 from crawlclean.cleaning.url_classes.rules import class_of
-from crawlclean.cleaning.urls.normal_form import page_id
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.store.hosts import StoredPage
 from crawlclean.storage.store.models import (
     DriftEvent,
@@ -144,6 +144,27 @@ def keep_model(store: Store, model: SiteModel, reason: LearnReason, detail: str 
     return Learned(model=model, about=about, is_new=True)
 
 
+def learn_first(documents: Sequence[Document], most_pages: int) -> SiteModel:
+    """Learns a host that has no model from pages that are not cleaned yet; stores nothing.
+
+    Args:
+        documents: Parsed pages of the host.
+        most_pages: Pages of the sample at most.
+    """
+    by_url = {normalize(each.page.url): each for each in documents}
+    with _uncollected():
+        chosen = [by_url[url] for url in choose_sample(by_url, most_pages)]
+        return learn_documents(chosen, set(by_url))
+
+
+def keep_first(store: Store, model: SiteModel) -> Learned | None:
+    """Stores the first model of a host; None when another worker was quicker."""
+    about, text = _line_of(model, LearnReason.PAGES, "")
+    if not store.models.save(StoredModel(about=about, text=text)):
+        return None
+    return Learned(model=model, about=about, is_new=True)
+
+
 def keep_overrides(
     store: Store,
     host: str,
@@ -227,16 +248,22 @@ def store_next(
     """Stores a model under the number after the newest version; returns (model, version)."""
     while True:
         model = structs.replace(model, version=store.models.newest(model.host) + 1)
-        text = model.to_json()
-        about = ModelLine(
-            host=model.host,
-            version=model.version,
-            learned_at=model.learned_at,
-            saved_at=datetime.now(UTC),
-            page_count=model.page_count,
-            size_bytes=len(text.encode()),
-            reason=reason,
-            detail=detail,
-        )
+        about, text = _line_of(model, reason, detail)
         if store.models.save(StoredModel(about=about, text=text)):
             return model, about
+
+
+def _line_of(model: SiteModel, reason: LearnReason, detail: str) -> tuple[ModelLine, str]:
+    """The row of a model that is stored now, and its text."""
+    text = model.to_json()
+    about = ModelLine(
+        host=model.host,
+        version=model.version,
+        learned_at=model.learned_at,
+        saved_at=datetime.now(UTC),
+        page_count=model.page_count,
+        size_bytes=len(text.encode()),
+        reason=reason,
+        detail=detail,
+    )
+    return about, text

@@ -36,13 +36,15 @@ from crawlclean.workers.jobs.learning import (
     model_of,
     of_present_layout,
 )
-from crawlclean.workers.jobs.recleaning import RecleaningProgress
+from crawlclean.workers.jobs.recleaning import RecleaningProgress, reclean_now
 
 log = logging.getLogger(__name__)
 
 # {records of a host at which the host is learned: most pages of the sample}. A sample of sixty
 # pages has most of what a hundred have, and all learning shall cost a quarter of cleaning (ADR 21).
 LEARN_AT = {8: 8, 60: 40, 2_000: 100, 20_000: 100, 200_000: 100, 2_000_000: 100}
+FIRST_AT = min(LEARN_AT)
+FEW_RECORDS = 30  # of a host: re-cleaned in .2 s, for which no page waits
 COUNTED = {
     DriftSign.BODIES: Counter.DRIFTS_BODIES,
     DriftSign.FRAME: Counter.DRIFTS_FRAME,
@@ -62,13 +64,23 @@ def pages_to_learn(before: int, after: int) -> int:
     return max((most for pages, most in LEARN_AT.items() if before < pages <= after), default=0)
 
 
-def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None:
-    """Runs a job: learns a host, then enqueues the re-cleaning of its older pages."""
+def learn_now(
+    context: Context,
+    job_id: str,
+    host: str,
+    most_pages: int,
+    learned: Learned | None = None,
+    fatal: tuple[type[BaseException], ...] = (),
+) -> None:
+    """Runs a job: learns a host unless it has just been, then sees to its older pages.
+
+    A few of them are re-cleaned at once; a job of their own would cost more than they do.
+    """
     queue = context.frontier.learning
     if not queue.is_newest(host, job_id):
         return
     begun = time.process_time()
-    learned = _learned(context, job_id, host, most_pages)
+    learned = learned or _learned(context, job_id, host, most_pages)
     if learned is None:
         queue.end_without_model(host, job_id)
         return
@@ -81,7 +93,11 @@ def learn_now(context: Context, job_id: str, host: str, most_pages: int) -> None
         "cpu_ms": int((time.process_time() - begun) * 1000),
     }
     log.info("learned", extra=extra)
-    queue.enqueue_recleaning(host, job_id, about.version, RecleaningProgress().to_args())
+    args = about.version, RecleaningProgress().to_args()
+    if queue.watch(host)[0] > FEW_RECORDS:
+        queue.enqueue_recleaning(host, job_id, *args)
+    else:
+        reclean_now(context, job_id, host, *args, fatal)
 
 
 def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learned | None:

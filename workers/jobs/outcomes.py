@@ -10,7 +10,12 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from crawlclean import __dist__
-from crawlclean.cleaning.document.document import RawPage, page_robots
+from crawlclean.cleaning.document.document import (
+    Document,
+    RawPage,
+    page_robots,
+    read_document,
+)
 from crawlclean.cleaning.document.feeds import is_feed, read_feed, read_sitemap
 from crawlclean.cleaning.document.source import foreign_type, image_type
 from crawlclean.cleaning.errors import NotHtml
@@ -131,6 +136,7 @@ def end_page(
     hooks: HookCalls | None = None,
     *,
     obeys: bool = True,
+    document: Document | None = None,
 ) -> Ending:
     """Returns the ending of a page; a page that could not be fetched is not cleaned.
 
@@ -140,6 +146,7 @@ def end_page(
         model: The model of its host, or None.
         hooks: Record steps that its record goes through, or None.
         obeys: Whether its noindex and nofollow count (``CrawlSpec.page_robots``).
+        document: The page as ``document_of`` has parsed it, or None.
 
     Raises:
         PageError: The page cannot be cleaned: the caller makes its ending with ``failed``.
@@ -158,7 +165,34 @@ def end_page(
         return _sitemap(page)
     if page.role is PageRole.IMAGE:
         return _image(page)
-    return _page(page, keep_raw, model, hooks or HookCalls(), obeys=obeys)
+    return _page(page, keep_raw, model, hooks or HookCalls(), document, obeys=obeys)
+
+
+def document_of(page: QueuedPage) -> Document | None:
+    """Parses a page that may get a record; None for anything else than the text of a new page.
+
+    Raises:
+        PageError: The page cannot be parsed.
+    """
+    result = page.result
+    is_new = page.was is None and page.role is PageRole.PAGE and not page.poison
+    is_text = result.status == HTTPStatus.OK and not result.failure and bool(result.body)
+    if not is_new or not is_text or is_feed(result.body) or foreign_type(result.body):
+        return None
+    return read_document(_raw_page(page))
+
+
+def _raw_page(page: QueuedPage) -> RawPage:
+    return RawPage.from_bytes(
+        page.url,
+        page.result.body,
+        fetched_at=page.fetched_at,
+        status=page.result.status,
+        headers=page.result.headers,
+        referrer=page.provenance.referrer,
+        depth=page.depth,
+        provenance=page.provenance,
+    )
 
 
 def failed(page: QueuedPage, reason: FailureReason, detail: str = "") -> Ending:
@@ -251,6 +285,7 @@ def _page(
     keep_raw: KeepRaw,
     model: SiteModel | None,
     hooks: HookCalls,
+    document: Document | None,
     *,
     obeys: bool,
 ) -> Ending:
@@ -259,17 +294,7 @@ def _page(
     foreign = foreign_type(page.result.body)
     if foreign:
         raise NotHtml(Message("media_type", foreign))
-    raw = RawPage.from_bytes(
-        page.url,
-        page.result.body,
-        fetched_at=page.fetched_at,
-        status=page.result.status,
-        headers=page.result.headers,
-        referrer=page.provenance.referrer,
-        depth=page.depth,
-        provenance=page.provenance,
-    )
-    reading = read(raw, model)
+    reading = read(document or _raw_page(page), model)
     cleaned = reading.record
     outlinks = cleaned.outlinks
     if obeys:
@@ -286,7 +311,7 @@ def _page(
     outcome = replace(
         _outcome(page, UrlState.RECORD, "cleaned", summary),
         record=record,
-        html_chars=len(raw.html),
+        html_chars=len(reading.document.page.html),
         keep_raw=_is_kept(page, keep_raw),
         story=record_signature(record),
     )

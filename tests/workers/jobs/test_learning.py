@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.errors import ConfigError, DatabaseDamaged, NotFound
 from crawlclean.cleaning.model.overrides import Override
 from crawlclean.cleaning.records import BodySource
+from crawlclean.cleaning.site import learn_site
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import FetchResult, KeepRaw
 from crawlclean.storage.sqlite.store import SqliteStore
@@ -184,6 +186,66 @@ def test_workers_clean_with_the_model_in_use_when_they_save(tmp_path: Path) -> N
     assert record.title == "渔港见闻之350"
     assert waited.model_version == newer.version, "another was in use when its cleaning began"
     assert other.model_version == 0
+
+
+def site_answers(numbers: range) -> dict[str, FetchResult]:
+    """The articles of a site by the last part of their URL."""
+    headers = (("Content-Type", "text/html"),)
+    return {
+        f"{n}.html": FetchResult(status=200, headers=headers, body=article_html(n)) for n in numbers
+    }
+
+
+def test_a_new_host_is_learned_before_its_pages_are_cleaned(tmp_path: Path) -> None:
+    with Waiting(tmp_path) as bench:
+        for numbers in (range(1), range(1, 10)):
+            answers = site_answers(numbers)
+            bench.fetch(*map(article_url, numbers), crawl_id="c", **answers)
+            if not numbers[0]:
+                bench.start_worker()
+            bench.sweep_until(bench.is_done)
+        bench.sweep_until(lambda: bench.frontier.learning.count() == 0)
+        store = bench.store()
+        records = [store.records.get(page_id(normalize(article_url(n)))) for n in range(10)]
+        [about] = store.models.versions(HOST)
+        stored = store.models.get(HOST)
+        assert stored is not None
+        model = read_model(stored)
+        again = reclean_records(store, list(store.hosts.versions(HOST)), model)
+        store.close()
+    assert (about.version, about.page_count, about.reason) == (1, 8, LearnReason.PAGES)
+    assert [each and each.model_version for each in records] == [1] * 10
+    assert all(each and each.body_source is BodySource.SITE for each in records)
+    assert (again.cleaned, again.changed) == (10, 0)
+    assert bench.log.count(" learned host=") == 1
+
+
+def test_of_two_workers_that_learn_a_new_host_the_quicker_one_counts(tmp_path: Path) -> None:
+    with Waiting(tmp_path) as bench:
+        wait = f"http://{HOST}/wait"
+        answers = site_answers(range(8)) | {"wait": site_answers(range(8, 9))["8.html"]}
+        bench.fetch(*map(article_url, range(8)), wait, crawl_id="c", **answers)
+        bench.start_worker()
+        wait_until(lambda: bench.waited == 1)
+        store = bench.store()
+        quicker = learn_site(
+            RawPage.from_bytes(article_url(n), article_html(n)) for n in range(20, 23)
+        )
+        assert store.models.save(make_model(1, HOST, quicker.to_json()))
+        store.close()
+        bench.go()
+        bench.sweep_until(bench.is_done)
+        bench.sweep_until(lambda: bench.frontier.learning.count() == 0)
+        store = bench.store()
+        first = store.models.get(HOST, 1)
+        versions = {each.version for each in store.models.versions(HOST)}
+        records = [store.records.get(page_id(normalize(article_url(n)))) for n in range(8)]
+        store.close()
+    assert first is not None
+    assert read_model(first) == quicker
+    assert {each.model_version for each in records if each} <= versions
+    assert all(each and each.body_source is BodySource.SITE for each in records)
+    assert bench.waited == 2, "cleaned once more, with the other model"
 
 
 def test_overrides_stay_when_a_host_is_learned(store: SqliteStore) -> None:
