@@ -14,14 +14,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
-import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +26,16 @@ from redis import Redis
 
 from benchmarks.crawl.peers import Options
 from benchmarks.crawl.steps import cost_of_a_job, cost_of_pages
-from benchmarks.kit.environments import CRAWL_PEERS, interpreter, variables
+from benchmarks.kit.crawls import run_ours, run_peer
+from benchmarks.kit.environments import CRAWL_PEERS, interpreter
 from benchmarks.kit.fleet import folder_bytes
-from benchmarks.kit.results import ROOT, keep
+from benchmarks.kit.results import keep
 from benchmarks.kit.serving import home_of, labelled_sites, served_sites, statistics
 from crawlclean.storage.queue.clients import queue_errors, wait_for_queue
 from crawlclean.storage.queue.embedded import find_server
 from crawlclean.storage.sqlite.store import SqliteStore
-from tests.kit.crawls import command, environment
-from tests.kit.processes import cpu_s, processes_of, role_of
+from tests.kit.crawls import stored_urls
+from tests.kit.processes import cpu_s
 
 PORT = 8801
 COUNTS = ("records", "requests", "archive_bytes", "store_bytes")
@@ -56,7 +54,7 @@ def main() -> int:
         folder = Path(name)
         with served_sites(folder, PORT):
             first = next(iter(sites))
-            start = start_alone(home_of(sites[first], PORT), folder / "start")
+            start = ours_cpu_s(home_of(sites[first], PORT), folder / "start", "--depth", "0")
             for site in a.sites or sites:
                 home = home_of(sites[site], PORT)
                 results[site] = measure(site, home, folder / f"of-{site}", python)
@@ -76,25 +74,25 @@ def main() -> int:
     return 0
 
 
-def start_alone(home: str, folder: Path) -> dict[str, float]:
-    """Returns CPU seconds by role of a crawl of one page: the cost of start and end."""
-    folder.mkdir()
-    by_role, all_s = run_ours(home, folder / "data", "--depth", "0")
-    return {**by_role, "all": all_s}
+def ours_cpu_s(home: str, data: Path, *options: str) -> dict[str, float]:
+    """Crawls a site; returns CPU seconds by role, jobs as a part of their workers."""
+    found = run_ours([home], data, *options).cpu_s
+    found["worker"] = round(found["worker"] + found.pop("jobs"), 2)
+    return found
 
 
 def measure(site: str, home: str, folder: Path, python: Path) -> dict[str, Any]:
     """Measures a site: ours, plain Scrapy on the same URLs, the peers with trafilatura."""
     folder.mkdir()
     asked = [seen_by_server(site)]
-    by_role, ours_s = run_ours(home, folder / "data")
+    ours_s = ours_cpu_s(home, folder / "data")
     asked.append(seen_by_server(site))
     urls, records, requests = what_was_fetched(folder / "data")
-    plain, plain_s = run_peer(python, "plain", Options(urls=urls), folder)
+    plain, plain_cost = run_peer(python, "plain", Options(urls=urls), folder)
     asked.append(seen_by_server(site))
-    peer, redis_s, redis_server_s = run_scrapy_redis(python, home, folder)
+    peer, redis_s = run_scrapy_redis(python, home, folder)
     asked.append(seen_by_server(site))
-    crawlee, crawlee_s = run_peer(
+    crawlee, crawlee_cost = run_peer(
         python, "crawlee", Options(urls=[home], folder=str(folder / "crawlee")), folder
     )
     asked.append(seen_by_server(site))
@@ -103,10 +101,10 @@ def measure(site: str, home: str, folder: Path, python: Path) -> dict[str, Any]:
         "requests": requests,
         "archive_bytes": folder_bytes(folder / "data" / "raw"),
         "store_bytes": (folder / "data" / "records.sqlite").stat().st_size,
-        "ours_cpu_s": {**by_role, "all": ours_s},
-        "plain_scrapy": {**plain, "cpu_s": round(plain_s, 2)},
-        "scrapy_redis": {**peer, "cpu_s": round(redis_s + redis_server_s, 2)},
-        "crawlee": {**crawlee, "cpu_s": round(crawlee_s, 2)},
+        "ours_cpu_s": ours_s,
+        "plain_scrapy": {**plain, "cpu_s": plain_cost.cpu_s["all"]},
+        "scrapy_redis": {**peer, "cpu_s": round(redis_s, 2)},
+        "crawlee": {**crawlee, "cpu_s": crawlee_cost.cpu_s["all"]},
         "answers_by_status": {
             name: dict(asked[number + 1] - asked[number])
             for number, name in enumerate(("ours", *PEERS))
@@ -150,53 +148,8 @@ def seen_by_server(site: str) -> Counter[str]:
     return Counter(statistics(PORT).get(site, {}).get("status", {}))
 
 
-def run_ours(home: str, data: Path, *options: str) -> tuple[dict[str, float], float]:
-    """Runs a whole crawl; returns (CPU seconds by role, CPU seconds in all)."""
-    before = waited_cpu_s()
-    process = subprocess.Popen(  # noqa: S603 - our own program
-        command("run", home, "--allow-private", "--json", "--data", str(data), *options),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment(),
-        cwd=ROOT,
-    )
-    seen: dict[int, tuple[str, float]] = {}
-    while process.poll() is None:
-        for pid in [process.pid, *processes_of(process.pid)]:
-            role = role_of(pid)
-            cpu = cpu_s(pid, with_children=role != "run")
-            if role and cpu:
-                seen[pid] = (role, cpu)
-        time.sleep(0.05)
-    by_role: dict[str, float] = defaultdict(float)
-    for role, cpu in seen.values():
-        by_role[role] += cpu
-    return {role: round(cpu, 2) for role, cpu in by_role.items()}, round(waited_cpu_s() - before, 2)
-
-
-def run_peer(
-    python: Path, tool: str, options: Options, folder: Path
-) -> tuple[dict[str, int], float]:
-    """Runs a peer; returns (its printed counts, CPU seconds)."""
-    file = folder / f"{tool}.json"
-    file.write_text(json.dumps(asdict(options)), "utf-8")
-    before = waited_cpu_s()
-    done = subprocess.run(  # noqa: S603 - our own program
-        [str(python), "-m", "benchmarks.crawl.peers", tool, str(file)],
-        cwd=ROOT,
-        env=variables(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"a peer failed: {done.stderr}")
-    printed: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
-    return printed, waited_cpu_s() - before
-
-
-def run_scrapy_redis(python: Path, home: str, folder: Path) -> tuple[dict[str, int], float, float]:
-    """Runs scrapy-redis; returns (its printed counts, its CPU seconds, those of its Redis)."""
+def run_scrapy_redis(python: Path, home: str, folder: Path) -> tuple[dict[str, int], float]:
+    """Runs scrapy-redis; returns (its printed counts, CPU seconds with its Redis)."""
     server = subprocess.Popen(  # noqa: S603 - our own server, with its defaults
         [find_server(), "--port", str(PORT + 1), "--bind", "127.0.0.1", "--dir", str(folder)],
         stdout=subprocess.DEVNULL,
@@ -206,8 +159,8 @@ def run_scrapy_redis(python: Path, home: str, folder: Path) -> tuple[dict[str, i
         with Redis.from_url(url) as client:
             wait_for_queue(lambda: _ping(client), limit_s=30)
         options = Options(urls=[home], queue_url=url)
-        printed, cpu = run_peer(python, "scrapy-redis", options, folder)
-        return printed, cpu, cpu_s(server.pid, with_children=True)
+        printed, cost = run_peer(python, "scrapy-redis", options, folder)
+        return printed, cost.cpu_s["all"] + cpu_s(server.pid, with_children=True)
     finally:
         server.kill()
         server.wait()
@@ -220,19 +173,13 @@ def _ping(client: Redis) -> None:
 
 def what_was_fetched(data: Path) -> tuple[list[str], int, int]:
     """Returns (all requested URLs, number of records, number of requests)."""
+    records = stored_urls(data)
     store = SqliteStore(data / "records.sqlite")
     try:
-        records = [record.url for record in store.records.scan()]
         failed = [row.url for row in store.urls.failures() if row.status]
     finally:
         store.close()
     return records + failed, len(records), len(records) + len(failed)
-
-
-def waited_cpu_s() -> float:
-    """Returns the CPU seconds of all ended descendants."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

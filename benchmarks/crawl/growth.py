@@ -23,9 +23,7 @@ from crawlclean.storage.queue.clients import open_client
 
 CRAWL = "growth"
 SIZES = (1000, 10_000, 100_000)
-PAGES_OF_A_HOST = 200
 PAGE_BYTES = 40_000
-CHAINS = 8
 LOOK_S = 1.0
 LIMIT_S = 3600.0
 
@@ -39,20 +37,13 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             rows.append(measure(Path(folder), pages))
         sys.stderr.write(f"{rows[-1]}\n")
-    keep("growth", {"page_bytes": PAGE_BYTES, "pages_of_a_host": PAGES_OF_A_HOST, "sizes": rows})
+    keep("growth", {"page_bytes": PAGE_BYTES, "sizes": rows})
     return 0
 
 
 def measure(folder: Path, pages: int) -> dict[str, Any]:
     """Crawls a web of some pages to its end."""
-    spec = WebSpec(
-        hosts=pages // PAGES_OF_A_HOST,
-        pages=PAGES_OF_A_HOST,
-        chains=min(CHAINS, pages // PAGES_OF_A_HOST),
-        page_bytes=PAGE_BYTES,
-        links=100,
-        fanout=20,
-    )
+    spec = WebSpec.of_pages(pages, PAGE_BYTES)
     most = {"memory": 0, "file": 0}
     with GeneratedWeb(folder / "web", spec) as web, Joined(folder) as fleet:
         fleet.open_crawl(CRAWL, web.seeds(), scope="any", delay_s="0")

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import subprocess
 import sys
 import tempfile
@@ -26,19 +25,19 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.crawl.peers import Options
+from benchmarks.kit.crawls import peer_command
 from benchmarks.kit.environments import CRAWL_PEERS, interpreter, variables
 from benchmarks.kit.fleet import Joined
 from benchmarks.kit.generated import GeneratedWeb
 from benchmarks.kit.generated_site import WebSpec
 from benchmarks.kit.results import ROOT, keep
 from crawlclean.storage.queue.embedded import EmbeddedServer
-from crawlclean.storage.sqlite.store import SqliteStore
+from tests.kit.crawls import stored_urls
 
 CRAWL = "losses"
 PROCESSES = {"ours": 2, "scrapy-redis": 2, "scrapy": 1, "crawlee": 1}
@@ -108,11 +107,7 @@ class Ours(Tool):
 
     def texts(self) -> list[str]:
         """Returns the URLs of all records."""
-        store = SqliteStore(self._fleet.data / "records.sqlite")
-        try:
-            return [record.url for record in store.records.scan()]
-        finally:
-            store.close()
+        return stored_urls(self._fleet.data)
 
 
 class Peer(Tool):
@@ -120,8 +115,7 @@ class Peer(Tool):
 
     def __init__(self, name: str, web: GeneratedWeb, folder: Path, delay_s: float) -> None:
         super().__init__(name, web, folder, delay_s)
-        self._python = interpreter("peers", CRAWL_PEERS)
-        self._kept, self._options = folder / "kept.txt", folder / "options.json"
+        self._kept = folder / "kept.txt"
         folder.mkdir(parents=True)
         self._kept.touch()
         queue_url = ""
@@ -137,7 +131,7 @@ class Peer(Tool):
             queue_url=queue_url,
             delay_s=delay_s,
         )
-        self._options.write_text(json.dumps(asdict(options)), "utf-8")
+        self._words = peer_command(interpreter("peers", CRAWL_PEERS), name, options, folder)
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
@@ -145,17 +139,10 @@ class Peer(Tool):
         with (self.folder / "log").open("ab") as log:
             self._processes = [
                 subprocess.Popen(  # noqa: S603 - our own program
-                    [
-                        str(self._python), "-m", "benchmarks.crawl.peers", self.name,
-                        str(self._options),
-                    ],
-                    cwd=ROOT,
-                    env=variables(),
-                    stdout=log,
-                    stderr=log,
+                    self._words, cwd=ROOT, env=variables(), stdout=log, stderr=log
                 )
                 for _ in range(PROCESSES[self.name])
-            ]  # fmt: skip
+            ]
 
     def kill(self) -> None:
         """Kills its processes; a Redis server lives on."""

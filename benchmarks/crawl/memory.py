@@ -9,7 +9,6 @@ the queue's keys at rest and the size of its file.
 from __future__ import annotations
 
 import argparse
-import re
 import statistics
 import sys
 import tempfile
@@ -21,13 +20,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.kit.crawls import memory_of
 from benchmarks.kit.fleet import Joined, folder_bytes
 from benchmarks.kit.generated import GeneratedWeb
 from benchmarks.kit.generated_site import WebSpec
 from benchmarks.kit.results import keep
 from crawlclean.storage.queue.clients import open_client
 
-PAGES_OF_A_HOST = 200
 SAMPLES = 200
 SHARES = (0.05, 0.25, 0.5, 0.75, 1.0)
 WARM_UP = 0.2
@@ -37,7 +36,6 @@ JUDGED = ("spider", "worker", "housekeeper")
 LOOK_S = 0.5
 REST_S = 5.0
 LIMIT_S = 7200.0
-MEMORY_LINE = re.compile(r"^(Rss|Pss|Private_Clean|Private_Dirty):\s+(\d+) kB", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -79,14 +77,7 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=50_000)
     parser.add_argument("--page-bytes", type=int, default=40_000)
     a = parser.parse_args()
-    spec = WebSpec(
-        hosts=max(1, a.pages // PAGES_OF_A_HOST),
-        pages=PAGES_OF_A_HOST,
-        chains=min(8, max(1, a.pages // PAGES_OF_A_HOST)),
-        page_bytes=a.page_bytes,
-        links=100,
-        fanout=20,
-    )
+    spec = WebSpec.of_pages(a.pages, a.page_bytes)
     with tempfile.TemporaryDirectory() as name:
         found = measure(Path(name), spec)
     keep("memory", {"pages": spec.hosts * spec.pages, "page_bytes": spec.page_bytes, **found})
@@ -135,12 +126,6 @@ def look(fleet: Joined, samples: dict[str, Samples], pages: int) -> None:
             mine.pages.append(pages)
             mine.rss.append(sizes["Rss"])
             mine.uss.append(sizes["Private_Clean"] + sizes["Private_Dirty"])
-
-
-def memory_of(pid: int) -> dict[str, int]:
-    """Returns the sizes of a process, bytes, by kernel name: ``Rss``, ``Private_Dirty``."""
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii")
-    return {name: int(kilobytes) * 1024 for name, kilobytes in MEMORY_LINE.findall(text)}
 
 
 def report_progress(pages: int, goal: int, seconds: float, samples: dict[str, Samples]) -> None:

@@ -1,7 +1,7 @@
 """Other crawlers, each in a process of a separate environment: ``python peers.py TOOL OPTIONS``.
 
 - ``plain``: Scrapy fetches a list of URLs, without link extraction; robots.txt is obeyed.
-- ``scrapy``: Scrapy with a folder for its requests (JOBDIR); trafilatura for the text.
+- ``scrapy``: Scrapy; trafilatura for the text. With a folder, its requests wait there (JOBDIR).
 - ``scrapy-redis``: its defaults and Scrapy's link extractor; trafilatura for the text.
 - ``crawlee``: Crawlee for Python with its file storage, clocks of its throttling request manager;
   trafilatura for the text.
@@ -101,7 +101,8 @@ def plain(options: Options) -> dict[str, int]:
 
 
 def scrapy(options: Options) -> dict[str, int]:
-    """Crawls the seeds' hosts with Scrapy alone; its waiting requests are files."""
+    """Crawls the seeds' hosts with Scrapy alone."""
+    from scrapy import Request
     from scrapy.crawler import CrawlerProcess
     from scrapy.linkextractors import LinkExtractor
     from scrapy.spiders import CrawlSpider, Rule
@@ -110,8 +111,12 @@ def scrapy(options: Options) -> dict[str, int]:
 
     class Site(CrawlSpider):
         name = "site"
-        start_urls = options.urls
-        rules = (Rule(LinkExtractor(allow_domains=options.hosts), callback="read", follow=True),)
+        allowed_domains = tuple(host.partition(":")[0] for host in options.hosts)
+        rules = (Rule(LinkExtractor(), callback="read", follow=True),)
+
+        async def start(self) -> Any:
+            for url in options.urls:  # filtered: no link asks for them again, unless after a kill
+                yield Request(url, dont_filter=bool(options.folder))
 
         def parse_start_url(self, response: Any, **_: Any) -> None:
             self.read(response)

@@ -56,6 +56,22 @@ def crawl_cpu() -> Rows:
     yield ["Scrapy, fetching alone", plain["responses"], "-", alone, f"{alone / ours:.1f}"]
 
 
+def hosts_cpu() -> Rows:
+    """CPU of whole crawls of many small hosts, and of one large."""
+    yield [
+        "web", "crawler", "texts", "CPU a text, ms", "times ours", "seconds", "memory, MB", "load",
+    ]  # fmt: skip
+    for web, found in kept("breadth")["webs"].items():
+        ours = found["ours"]["cpu_ms_a_text"]
+        for name in ("ours", "scrapy"):
+            row = found[name]
+            per_text = row["cpu_ms_a_text"]
+            yield [
+                web, TOOLS[name], row["texts"], f"{per_text:.1f}", f"{per_text / ours:.2f}",
+                row["seconds"], row["peak_mb"], row["load"],
+            ]  # fmt: skip
+
+
 def kills() -> Rows:
     """What is missing after kills."""
     result = kept("losses")
@@ -93,6 +109,7 @@ def hosts_clocks() -> Rows:
 
 COMPARISON_TABLES: dict[str, Callable[[], Rows]] = {
     "bodies": bodies,
+    "hosts-cpu": hosts_cpu,
     "crawl-cpu": crawl_cpu,
     "kills": kills,
     "clocks": clocks,

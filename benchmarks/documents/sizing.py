@@ -20,6 +20,24 @@ BUSY = 0.6  # share of a core that is planned for
 GB, TB = 1e9, 1e12
 
 
+def breadth() -> Rows:
+    """What a record costs by the number of hosts, and which processes need it."""
+    webs = kept("breadth")["webs"]
+    roles = [role for role in next(iter(webs.values()))["ours"]["cpu_s"] if role != "all"]
+    yield [
+        "web", "CPU a record, ms", "times Scrapy + trafilatura", *(f"{role}, ms" for role in roles),
+        "seconds", "memory, MB", "disk a record, KB", "load",
+    ]  # fmt: skip
+    for name, row in webs.items():
+        ours = row["ours"]
+        low, high = min(row["ratios"]), max(row["ratios"])
+        yield [
+            name, f"{ours['cpu_ms_a_text']:.1f}", f"{row['ratio']:.2f} ({low:.2f} to {high:.2f})",
+            *(f"{1000 * ours['cpu_s'][role] / ours['texts']:.1f}" for role in roles),
+            ours["seconds"], ours["peak_mb"], ours["disk_kb_a_text"], ours["load"],
+        ]  # fmt: skip
+
+
 def speeds() -> Rows:
     """Speed by the number of processes, and what bounds it."""
     yield ["run", "pages/s", "least and most", "CPU a page, ms", "cores busy", "bound by"]
@@ -149,6 +167,7 @@ def plans() -> Rows:
 
 
 SIZING_TABLES: dict[str, Callable[[], Rows]] = {
+    "breadth": breadth,
     "speeds": speeds,
     "growth": growth,
     "growth-check": growth_check,

@@ -49,6 +49,12 @@ class WebSpec:
     refuse_every: int = 0
     retry_after_s: int = 3
 
+    @classmethod
+    def of_pages(cls, pages: int, page_bytes: int) -> WebSpec:
+        """Returns a large web of 200 pages a host, each with 100 links, reached by 8 chains."""
+        hosts = max(1, pages // 200)
+        return cls(hosts=hosts, pages=200, chains=min(8, hosts), page_bytes=page_bytes, links=100)
+
     def address(self, host: int) -> str:
         """Returns the loopback address of a host: ``127.77.0.1`` of host 0."""
         return f"127.77.{host // 250}.{host % 250 + 1}"
