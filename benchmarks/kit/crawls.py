@@ -20,7 +20,7 @@ from benchmarks.crawl.peers import Options
 from benchmarks.kit.environments import variables
 from benchmarks.kit.results import ROOT
 from tests.kit.crawls import command, environment
-from tests.kit.processes import children_of, cpu_s, family_of, processes_of, role_of
+from tests.kit.processes import children_of, command_of, cpu_s, family_of, processes_of, role_of
 
 LOOK_S = 0.1
 MEMORY_S = 1.0  # between two looks at the memory: a look costs some 20 ms of the kernel
@@ -54,13 +54,11 @@ def cost_of(words: Sequence[str], env: Mapping[str, str]) -> tuple[Cost, str]:
         process = subprocess.Popen(  # noqa: S603 - our own program
             words, stdout=out, stderr=errors, env=env, cwd=ROOT
         )
-        roles = {process.pid: "command"}
         while process.poll() is None:
             for pid in [process.pid, *children_of(process.pid), *processes_of(process.pid)]:
-                roles[pid] = role_of(pid) or roles.get(pid, "fork server")
-                now = spent_by(pid, roles[pid])
-                if any(now.values()):  # one that has ended has the last look's
-                    spent[pid] = now
+                if command_of(pid):  # one that has ended keeps what it had
+                    other = "command" if pid == process.pid else "fork server"
+                    spent[pid] = spent_by(pid, role_of(pid) or other)
             if time.monotonic() - looked > MEMORY_S:
                 looked = time.monotonic()
                 peak = max(peak, together([process.pid, *family_of(process.pid)]))
