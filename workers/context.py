@@ -16,7 +16,7 @@ from crawlclean.workers.site_models import SiteModels
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The backends of one process; after a fork each side opens its own connections.
+    """What a process keeps from job to job; after a fork each side opens its own connections.
 
     Attributes:
         settings: Settings of the process.
@@ -37,7 +37,7 @@ class Context:
 def process_context() -> Context:
     """Returns the context of this process; the first call reads the environment.
 
-    A job has no other way to its backends: RQ calls a job by name, in a fork of the worker.
+    A job has no other way to its backends: RQ calls a job by name.
     """
     settings = load_settings(os.environ)
     store = open_store(settings.storage, create=True)

@@ -1,12 +1,12 @@
-"""A cache of site models: each version is parsed once; an unreadable one counts as none.
+"""A cache of site models: each stored text is parsed once; an unreadable one counts as none.
 
-A stored version never changes, so a cached model is never out of date.
+A host whose models were deleted begins with version 1 again, so its number does not name a model.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from functools import lru_cache
 
 from crawlclean.cleaning.errors import ConfigError, StoreDamaged
 from crawlclean.cleaning.model.site_model import SiteModel
@@ -24,8 +24,7 @@ class SiteModels:
     def __init__(self, store: Store, most: int = MAX_MODELS) -> None:
         """Reads nothing yet; ``most`` models are cached."""
         self._store = store
-        self._most = most
-        self._kept: OrderedDict[tuple[str, int], SiteModel | None] = OrderedDict()
+        self._read = lru_cache(most)(read_model)
 
     def is_unreadable(self, host: str) -> bool:
         """Whether a host has a model of a format that this program cannot read.
@@ -46,25 +45,13 @@ class SiteModels:
         Raises:
             StorageError: The store cannot be read.
         """
-        if not version:
-            return None
-        key = (host, version)
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
         try:
-            stored = self._store.models.get(host, version)
-            if stored is None:  # deleted meanwhile
-                return None
-            model = read_model(stored)
+            stored = self._store.models.get(host, version) if version else None
+            return self._read(stored) if stored else None  # it may be deleted meanwhile
         except (ConfigError, StoreDamaged) as error:
             extra = {"host": host, "version": version, "reason": str(error)}
             log.warning("model unreadable, host must be learned again", extra=extra)
-            model = None
-        self._kept[key] = model
-        if len(self._kept) > self._most:
-            self._kept.popitem(last=False)
-        return model
+            return None
 
 
 def read_model(stored: StoredModel) -> SiteModel:

@@ -1,4 +1,4 @@
-"""The RQ tasks: functions that RQ calls by name in a forked worker.
+"""The RQ tasks: functions that RQ calls by name in a worker's process, one after another.
 
 A job of pages is done in this order: claim its pages; clean each page, marked before, so that a
 page that kills the worker is known; save all in one transaction; offer the outlinks; acknowledge.
@@ -176,6 +176,7 @@ def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
     except MemoryError:  # it may pass: the page is tried alone, as one that killed its worker
         log.warning("job out of memory", extra={"job": rq_job.id, "host": host})
         job.break_off(Message("no_memory_on_page"))
+        raise  # ends this process: the next one has its memory
     except BaseException:
         job.break_off()
         raise
@@ -602,7 +603,7 @@ class _Job:
                     raise
                 if not isinstance(error, QueueUnavailable):  # the parent logs those of the queue
                     outage.notice(error)
-                time.sleep(pause)  # a forked job has nothing else to do, and no signal to wait for
+                time.sleep(pause)  # the process of a job has nothing else to do
                 pause = min(2 * pause, LONGEST_PAUSE_S)
             else:
                 outage.end()

@@ -1,8 +1,8 @@
 """CPU time of the workers' jobs, as counted by the kernel: by host and kind of job.
 
 ``CODE`` is loaded by the interpreter of every worker at its start. After each job it writes two
-times: of the forked process from fork to exit (queue, archive, store, cleaning, saving), and of the
-worker since the last job (taking the job, forking, waiting, RQ's bookkeeping). Learning runs inside
+times: of the process that does the jobs (queue, archive, store, cleaning, saving), and of the
+worker since the last job (taking the job, waiting, RQ's bookkeeping). Learning runs inside
 a job of pages; its time is subtracted there and counted as learning. The queue server, the spider
 and the housekeeper are not included.
 """
@@ -19,7 +19,7 @@ CODE = f"""
 import sys
 
 if {{"run", "worker"}} & {{*sys.orig_argv}}:
-    import json, resource, time
+    import json, time
     from pathlib import Path
 
     import crawlclean.workers.jobs.outcomes as endings
@@ -28,6 +28,7 @@ if {{"run", "worker"}} & {{*sys.orig_argv}}:
 
     file = Path(__file__).parent / {NAME!r}
     real_job, real_count = CleaningWorker.execute_job, tasks._Job.count
+    real_perform = CleaningWorker.perform_job
     real_clean, real_learn = endings.read, tasks.learn_now
     last, used = [], dict(clean_ms=0.0, learn_ms=0.0, pages=0, learned=0)
 
@@ -49,22 +50,26 @@ if {{"run", "worker"}} & {{*sys.orig_argv}}:
         real_count(self)
         write_row(task="in clean_pages", host=self._host, **used)
 
-    def both():
-        sums = []
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
-            usage = resource.getrusage(who)
-            sums.append(1000 * (usage.ru_utime + usage.ru_stime))
-        return sums
+    def write_cost(job, begun, jobs):
+        task = job.func_name.rpartition(".")[2]
+        host = job.args[1 if task == "clean_pages" else 0]
+        ms = 1000 * (time.process_time() - begun)
+        write_row(task=task, host=host, ms=ms, jobs=jobs)
 
     def execute_job(self, job, queue):
-        before = last.pop() if last else both()
+        begun = last.pop() if last else time.process_time()
         real_job(self, job, queue)
-        last.append(both())
-        task = job.func_name.rpartition(".")[2]
-        own_ms, fork_ms = (b - a for a, b in zip(before, last[0]))
-        host = job.args[1 if task == "clean_pages" else 0]
-        write_row(task=task, host=host, worker_ms=own_ms, fork_ms=fork_ms)
+        write_cost(job, begun, 1)
+        last.append(time.process_time())
 
+    def perform_job(self, job, queue):
+        begun = time.process_time()
+        try:
+            return real_perform(self, job, queue)
+        finally:
+            write_cost(job, begun, 0)
+
+    CleaningWorker.perform_job = perform_job
     CleaningWorker.execute_job, tasks._Job.count = execute_job, count
     endings.read = timed("clean_ms", "pages", real_clean)
     tasks.learn_now = timed("learn_ms", "learned", real_learn)
@@ -93,8 +98,8 @@ def job_costs(folder: Path) -> dict[str, dict[str, float]]:
             mine["learned"] += row["learned"]
             continue
         name = {"clean_pages": "cleaning", "learn_site": "learning"}.get(row["task"], "again")
-        mine[f"{name}_ms"] += row["worker_ms"] + row["fork_ms"]
-        mine[f"{name}_jobs"] += 1
+        mine[f"{name}_ms"] += row["ms"]
+        mine[f"{name}_jobs"] += row["jobs"]
     return {host: _with_shares(mine) for host, mine in sorted(sums.items())}
 
 

@@ -1,7 +1,7 @@
-"""CPU milliseconds a page of each step from lease to ack, without RQ and forks.
+"""CPU milliseconds a page of each step from lease to ack, without RQ.
 
 Pages of a site pass the real components in this process: queue with a private server, cleaning,
-SQLite store. A real worker runs jobs without pages: the cost of RQ and a fork. Part of ``make
+SQLite store. A real worker runs jobs without pages: the cost of RQ. Part of ``make
 bench-crawl``; alone: ``python -m benchmarks.crawl.steps FOLDER``, a folder of HTML files.
 """
 
@@ -189,7 +189,7 @@ def _do(
 
 
 def cost_of_a_job() -> dict[str, float]:
-    """Returns the milliseconds of RQ and a fork for each job, by process: jobs without pages."""
+    """Returns the milliseconds of RQ for each job, by process: jobs without pages."""
     with tempfile.TemporaryDirectory() as name:
         server, frontier = start_queue(StorageConfig(data=Path(name)))
         assert server  # noqa: S101 - the mode is embedded

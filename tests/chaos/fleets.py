@@ -126,7 +126,7 @@ class Fleet(Running):
             member.look_after()
 
     def victims(self) -> dict[str, list[int]]:
-        """Ids of the processes that live now, by role; ``job`` is a worker's fork."""
+        """Ids of the processes that live now, by role; ``job`` is a worker's fork for jobs."""
         raise NotImplementedError
 
     def tree(self) -> list[int]:

@@ -125,7 +125,12 @@ class Bout:
         def is_time() -> bool:
             who = fleet.victims()
             lives = what in (TREE, STOP) or all(who.get(role) for role in what)
-            return fleet.is_done() or (lives and answers(fleet.client))
+            if fleet.is_done():
+                return True
+            if not lives or not answers(fleet.client):
+                return False
+            # The process of the jobs lives between two jobs, too: then it holds nothing.
+            return "job" not in what or any(p.state == "claimed" for p in in_flight(fleet.client))
 
         self._until(is_time)
         if fleet.is_done():

@@ -76,13 +76,15 @@ def role_of(pid: int) -> str:
 def cpu_s(pid: int, *, with_children: bool = False) -> float:
     """Processor seconds that a process has used, 0 for one that is gone.
 
-    ``with_children`` adds those of its children that have ended and were waited for.
+    ``with_children`` adds those of its family: who lives, and who has ended and was waited for.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
     except OSError:
         return 0.0
-    return sum(map(int, fields[11 : 15 if with_children else 13])) / os.sysconf("SC_CLK_TCK")
+    used = sum(map(int, fields[11 : 15 if with_children else 13])) / os.sysconf("SC_CLK_TCK")
+    family = children_of(pid) if with_children else ()
+    return used + sum(cpu_s(child, with_children=True) for child in family)
 
 
 def is_alive(pid: int) -> bool:

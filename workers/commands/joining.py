@@ -23,7 +23,7 @@ def _join(settings: Settings, arguments: argparse.Namespace) -> int:
     from crawlclean.storage.opening import queue_url
 
     _report_joining(settings)
-    # A job reads its settings from the environment of the worker it was forked from.
+    # Jobs read their settings from the environment.
     os.environ.update(to_environ(settings))
     for name in SECRETS:  # the settings have read these files
         os.environ.pop(variable(name) + FILE_SUFFIX, None)

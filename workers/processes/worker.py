@@ -1,8 +1,11 @@
-"""The RQ worker: forks a process for each job, watches it, and reports its death at once.
+"""The RQ worker: has jobs done by a process that lasts, watches it, and reports its death at once.
 
-Differences from the stock worker: jobs are JSON, and only the housekeeper redoes them; claims are
-renewed while a job runs, and a hanging job is killed 5 s after its time; forks die with the worker;
-imports and the packaged dictionaries are loaded before the first one.
+Differences from the stock worker: jobs are JSON, and only the housekeeper redoes them; a fork does
+many jobs (ADR 64); claims are renewed while a job runs, and a hanging job is killed 5 s after its
+time; the fork dies with the worker; imports are loaded before the first one.
+
+This is the only file that calls RQ's worker from inside. RQ 3 passes ``handle_job_success`` the
+execution, which RQ 2 takes from ``self.execution``.
 """
 
 from __future__ import annotations
@@ -11,27 +14,26 @@ import gc
 import importlib
 import logging
 import os
+import resource
 import signal
+import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
+from multiprocessing import Pipe
 from typing import Any
 
 from rq import Queue
 from rq.exceptions import DeserializationError, InvalidJobOperation, StopRequested
+from rq.executions import Execution
 from rq.job import Job
 from rq.serializers import JSONSerializer
-from rq.worker import Worker
+from rq.worker import BaseWorker
 
-from crawlclean.cleaning.document.document import RawPage
-from crawlclean.cleaning.errors import NotFound, QueueUnavailable, StorageError
-from crawlclean.cleaning.model.site_model import SiteModel
-from crawlclean.cleaning.page import clean
-from crawlclean.cleaning.site import learn_site
-from crawlclean.cleaning.urls.normal_form import domain_of
+from crawlclean.cleaning.errors import QueueUnavailable, StorageError
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import ProcessRole
@@ -48,7 +50,7 @@ from crawlclean.storage.queue.clients import (
 from crawlclean.storage.queue.embedded import die_with_parent
 from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.jobs import CLEAN_PAGES, QUEUES, SITE_TASKS, PagesJob, delete_remnant
+from crawlclean.storage.queue.jobs import QUEUES, SITE_TASKS, PagesJob, delete_remnant
 from crawlclean.storage.queue.ownership import find_gap
 from crawlclean.workers.context import process_context
 
@@ -59,6 +61,8 @@ WATCH_S = 2  # claims end after 20 s of silence: several renewals may fail
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 COLLECT_FROM = 5_000  # new objects, more than all but the largest pages make at a time
 OVERTIME_S = 3.0  # with WATCH_S: a job is killed at most 5 s after its time
+MOST_JOBS = 1_000  # of one process: what a library or a hook never gives back ends with it
+MOST_BYTES = 400 << 20  # of one process, at its peak: a large page leaves its memory in pieces
 
 
 @contextmanager
@@ -85,14 +89,79 @@ class _Jobs(Queue):
                     log.warning("job dropped, its id is invalid", extra={"reason": str(error)})
 
 
-class CleaningWorker(Worker):
-    """An RQ worker whose jobs hold claims on pages.
-
-    Only a signal may end the watch over a job's process, not an outage of the server. A process
-    that outlives the watch all the same is killed by ``end_horse``.
+class JobProcess:
+    """A fork of this process that does one job after another, and dies with it.
 
     Attributes:
-        abandoned: Id of a job whose process was killed through no fault of its pages; ``""``.
+        pid: Its process id; 0 while there is none.
+    """
+
+    def __init__(self, do: Callable[..., bool]) -> None:
+        """Forks nothing yet; ``do`` does a job, and returns whether it may do another one."""
+        self._do = do
+        self._line: Any = None
+        self.pid = 0
+
+    def give(self, *job: Any) -> None:
+        """Gives a job to the process; forks one where it has ended or is the first.
+
+        Raises:
+            OSError: The system has no process for it.
+        """
+        if not self.pid or self.ended(0) is not None:
+            self._fork()
+        with suppress(OSError):  # it was killed just now, which ``ended`` tells
+            self._line.send(job)
+
+    def _fork(self) -> None:
+        self._line, theirs = Pipe()
+        bind = die_with_parent()
+        self.pid = os.fork()
+        if self.pid:
+            os.setpgid(self.pid, self.pid)  # what a hook starts is killed with it
+            theirs.close()
+            return
+        left = MOST_JOBS
+        try:
+            self._line.close()
+            if bind:
+                bind()
+            while self._do(*theirs.recv()) and (left := left - 1):
+                theirs.send_bytes(b"done")
+            os._exit(os.EX_OK)
+        finally:  # nothing of the worker may happen here
+            os._exit(1)
+
+    def ended(self, within_s: float) -> int | None:
+        """How the job has ended, as ``os.wait`` says it: 0 is well; None while it lasts."""
+        try:
+            if self._line.poll(within_s):
+                self._line.recv_bytes()
+                return 0
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+        except (EOFError, ConnectionError):
+            pid, status = os.waitpid(self.pid, 0)
+        if not pid:
+            return None
+        self.pid = 0
+        return status
+
+    def kill(self, signum: signal.Signals = signal.SIGKILL) -> None:
+        """Kills the process, at work or not; ``ended`` tells its end."""
+        if self.pid:
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signum)
+
+
+class CleaningWorker(BaseWorker):
+    """An RQ worker whose jobs hold claims on pages.
+
+    Only a signal may end the watch over a job, not an outage of the server. A job that outlives the
+    watch all the same is killed by ``end_horse``.
+
+    Attributes:
+        job_at_hand: Id of the job that was taken and has not ended; ``""``. One that is left over
+            was given up through no fault of its pages.
         stopped_on_request: Whether a signal has asked the worker to stop.
     """
 
@@ -113,11 +182,9 @@ class CleaningWorker(Worker):
         )
         self._frontier = frontier
         self._outage = outage or OutageLog("queue")
-        self._bind_child: Callable[[], None] | None = None
-        self._current_job_id = ""
-        self._job_begun: float | None = None
-        self.abandoned = ""
-        self._has_words = False
+        self._process = JobProcess(self._do_job)
+        self._heard = 0.0
+        self.job_at_hand = ""
         self._work = ""  # on a host's model or records; work on pages is a claim
         self.stopped_on_request = False
 
@@ -128,8 +195,6 @@ class CleaningWorker(Worker):
 
     def request_force_stop(self, signum: int, frame: Any) -> None:
         """Handles the second signal: kills the current job and leaves its pages to others."""
-        if self.horse_pid:
-            self.abandoned = self._current_job_id
         try:
             super().request_force_stop(signum, frame)
         except SystemExit:
@@ -142,21 +207,12 @@ class CleaningWorker(Worker):
         with suppress(*AWAY):
             super().set_shutdown_requested_date()  # type: ignore[no-untyped-call]
 
-    def set_current_job_working_time(
-        self, current_job_working_time: float, pipeline: Any = None
-    ) -> None:
-        """Writes how long the current job has run; 0 is the end of a job.
-
-        RQ counts by the machine's clock. Set back, a hanging job would live as much longer; set
-        forward, a job at work would be killed.
-        """
-        if current_job_working_time and self._job_begun is not None:
-            current_job_working_time = time.monotonic() - self._job_begun
-        with suppress(*AWAY):
-            super().set_current_job_working_time(current_job_working_time, pipeline)
-
     def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
-        """Sends the heartbeat of this worker."""
+        """Sends the heartbeat of this worker; RQ asks for three a job."""
+        heard = time.monotonic() // WATCH_S
+        if pipeline is None and heard == self._heard:
+            return
+        self._heard = heard
         with _stop_on_outage():
             super().heartbeat(timeout, pipeline)
             if os.getpid() == self.pid:  # a job's own process ends with the job, unheard
@@ -176,50 +232,55 @@ class CleaningWorker(Worker):
         with _stop_on_outage():
             return super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
 
+    @_stop_on_outage()
     def execute_job(self, job: Job, queue: Any) -> None:
-        """Runs the job in a process of its own; the third step of each round."""
-        try:
-            name, arguments = _call_of(job)
-            if name in SITE_TASKS and arguments:  # a line for a person: learn_site www.example.com
-                self._work = f"{name.rpartition('.')[2]} {arguments[0]}"
-            with _stop_on_outage():
-                super().execute_job(job, queue)
-        except StopRequested:
-            self.abandoned = job.id  # an outage: no page is to blame
-            raise
-        finally:
-            self._work = ""
+        """Has the job done by the process that lasts; the third step of each round.
 
-    def fork_work_horse(self, job: Job, queue: Any) -> None:
-        """Forks the process of a job, which dies with this one."""
+        RQ counts by the machine's clock. Set back, a hanging job would live as much longer; set
+        forward, a job at work would be killed. So the time of a job is measured here.
+        """
+        self.job_at_hand = job.id
         name, arguments = _call_of(job)
-        if not self._has_words and name == CLEAN_PAGES and arguments:
-            self._load_words(str(arguments[0]))
-        self._bind_child = die_with_parent()
-        self._current_job_id = job.id
-        self._job_begun = time.monotonic()
+        if name in SITE_TASKS and arguments:  # a line for a person: learn_site www.example.com
+            self._work = f"{name.rpartition('.')[2]} {arguments[0]}"
+        self.current_job_working_time = 0
+        execution = self.prepare_execution(job)
+        begun = time.monotonic()
         try:
-            super().fork_work_horse(job, queue)
+            self._process.give(job.id, queue.name, execution.id)
         except OSError as error:  # an OSError would pass for an outage of the server
             raise RuntimeError(f"no process for a job: {error}") from error
+        self._horse_pid = self._process.pid
+        while (status := self._process.ended(WATCH_S)) is None:
+            self.current_job_working_time = time.monotonic() - begun
+            self.maintain_heartbeats(job)
+            if job.timeout and self.current_job_working_time > float(job.timeout) + OVERTIME_S:
+                log.warning("hanging job killed", extra={"job": job.id})
+                self.kill_horse()
+        if status:
+            with suppress(InvalidJobOperation):  # it had done the job
+                job.get_status()
+                self._report_death(job, status)
+                self.handle_job_failure(job, queue, exc_string=f"process died: {status}")
+        self.job_at_hand = self._work = ""
 
-    def _load_words(self, crawl_id: str) -> None:
-        """Loads the list of Chinese words for jobs of topic crawls: a fork would need a second."""
-        with suppress(QueueUnavailable, NotFound):
-            self._has_words = bool(self._frontier.spec(crawl_id).topic)
-        if self._has_words:
-            importlib.import_module("crawlclean.cleaning.words").default_segmenter()
-            gc.collect()
-            gc.freeze()
+    def _do_job(self, job_id: str, queue: str, execution: str) -> bool:
+        """Runs in the fork: does a job; returns whether the process may do another one.
 
-    def main_work_horse(self, job: Job, queue: Any) -> None:
-        """Runs in the child: binds its life to the parent's, then does the job."""
-        if self._bind_child:
-            self._bind_child()
-        super().main_work_horse(job, queue)
+        After a failure it may not: an exception at any place may have left anything half done.
+        """
+        self._is_horse = True
+        self.setup_work_horse_signals()  # type: ignore[no-untyped-call]
+        options: dict[str, Any] = {"connection": self.connection, "serializer": JSONSerializer}
+        job = PagesJob.fetch(job_id, **options)
+        self.execution = Execution(execution, job_id, self.connection, self.name)
+        is_well = self.perform_job(job, _Jobs(queue, job_class=PagesJob, **options))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak <<= 0 if sys.platform == "darwin" else 10
+        return is_well and peak < MOST_BYTES
 
     def perform_job(self, job: Job, queue: Any) -> bool:
-        """Runs in the child: does the job; an outage is reported by the exit status."""
+        """Runs in the fork: does the job; an outage is reported by the exit status."""
         try:
             with queue_errors():
                 return bool(super().perform_job(job, queue))
@@ -241,13 +302,14 @@ class CleaningWorker(Worker):
                 pipeline.execute()
 
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
-        """Logs an exception of a job; the parent logs outages."""
-        if not isinstance(exc_info[1], SERVER_AWAY):
+        """Logs an exception of a job; the parent logs outages, the job that its memory ran out."""
+        if not isinstance(exc_info[1], (*SERVER_AWAY, MemoryError)):
             super().handle_exception(job, *exc_info)
 
     def maintain_heartbeats(self, job: Job) -> None:
-        """Renews the claim of the running job, and kills it when it hangs; every ``WATCH_S``."""
+        """Renews the claim of the running job; every ``WATCH_S``."""
         try:
+            self.set_current_job_working_time(self.current_job_working_time)
             super().maintain_heartbeats(job)
             self._frontier.keep_claim(job.id)
             if job.func_name in SITE_TASKS:
@@ -255,30 +317,28 @@ class CleaningWorker(Worker):
             self._outage.end()
         except (QueueUnavailable, *AWAY) as error:
             self._outage.notice(error)
-        if job.timeout and self.current_job_working_time > float(job.timeout) + OVERTIME_S:
-            log.warning("hanging job killed", extra={"job": job.id})
-            self.kill_horse()
 
-    def handle_work_horse_killed(self, job: Job, _retpid: int, ret_val: int, _rusage: Any) -> None:
-        """Gives back the pages of a dead child, or breaks its claim, before the claim expires."""
-        if os.WIFEXITED(ret_val) and os.WEXITSTATUS(ret_val) == os.EX_TEMPFAIL:
+    def _report_death(self, job: Job, status: int) -> None:
+        """Gives back the pages of a dead process, or breaks its claim, before the claim expires."""
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == os.EX_TEMPFAIL:
             # This process may reach it all the same: the server may have no room for another one.
             self._outage.notice(QueueUnavailable("it could not be reached by a job's process"))
             self._frontier.give_back(job.id)
             return
-        log.warning("job's process died", extra={"job": job.id, "status": ret_val})
+        log.warning("job's process died", extra={"job": job.id, "status": status})
         self._frontier.break_claim(job.id)
         if job.func_name in SITE_TASKS:
             self._frontier.learning.declare_lost(job.args[0], job.id)
 
     def end_horse(self) -> None:
-        """Kills a job's process that has outlived the watch over it, and waits for its end."""
-        pid, self._horse_pid = self.horse_pid, 0
-        with suppress(ChildProcessError):  # it has ended, and RQ has waited for it
-            if pid and os.waitpid(pid, os.WNOHANG) == (0, 0):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-                self.abandoned = self._current_job_id
+        """Ends the process of the jobs, also one that has outlived the watch over it."""
+        while self._process.pid:
+            self.kill_horse()
+            self._process.ended(WATCH_S)
+
+    def kill_horse(self, sig: signal.Signals = signal.SIGKILL) -> None:
+        """Kills the process of the jobs; its job ends by that."""
+        self._process.kill(sig)
 
     def teardown(self) -> None:
         """Ends the work; stops the pub/sub thread even when the server is away."""
@@ -296,15 +356,6 @@ class CleaningWorker(Worker):
             super()._pubsub_exception_handler(exc, pubsub, pubsub_thread)
 
 
-# Imported by functions that a job may call and a command may not.
-_ON_DEMAND = (
-    "idna",
-    "publicsuffixlist",
-    "warcio.archiveiterator",
-    "crawlclean.cleaning.url_classes.learning",
-)
-
-
 def _call_of(job: Job) -> tuple[str, Sequence[Any]]:
     """Returns (task, its arguments) of a job; nothing of one that another program has made."""
     try:
@@ -314,16 +365,10 @@ def _call_of(job: Job) -> tuple[str, Sequence[Any]]:
 
 
 def preload() -> None:
-    """Loads imports, tables and word lists in the parent, so that no fork has to."""
-    for module in ("crawlclean.workers.tasks", *_ON_DEMAND):
-        importlib.import_module(module)
-    page = RawPage.from_bytes(
-        "http://localhost/", "<html><body><p>预热</p><a href='/'>首页</a></body></html>".encode()
-    )
-    clean(page, SiteModel.from_json(learn_site([page]).to_json()))
-    domain_of("example.com")  # the list of suffixes: .05 s, which every job needs
+    """Imports what jobs need: every process of the jobs shares it."""
+    importlib.import_module("crawlclean.workers.tasks")
     gc.collect()
-    gc.freeze()  # keeps these objects in memory pages that all forks share
+    gc.freeze()
     gc.set_threshold(COLLECT_FROM)
 
 
@@ -368,7 +413,7 @@ def work_until_stopped() -> None:
             for signum in STOPPING:
                 signal.signal(signum, signal.SIG_IGN)  # a third one must not hinder the rest
         worker.end_horse()
-        abandoned = worker.abandoned
+        abandoned = worker.job_at_hand
         if worker.stopped_on_request:
             with suppress(QueueUnavailable):
                 _ping_and_give_back(frontier, abandoned)
@@ -377,7 +422,7 @@ def work_until_stopped() -> None:
 
 
 def _ping_and_give_back(frontier: Frontier, abandoned: str) -> None:
-    """Pings the queue, and gives back the job whose process this worker has killed."""
+    """Pings the queue, and gives back the job that this worker has given up."""
     frontier.ping()
     if abandoned:
         frontier.give_back(abandoned)

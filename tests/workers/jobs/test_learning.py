@@ -129,7 +129,6 @@ def test_an_older_format_is_learned_anew(
     store.models.save(make_model(1, HOST, '{"format": 1}'))
     models = SiteModels(store)
     assert current(models, store, HOST) is None
-    assert current(models, store, HOST) is None
     assert len(caplog.records) == 1
     assert "format 1" in caplog.records[0].__dict__["reason"]
     with pytest.raises(ConfigError, match="learn it anew"):
@@ -154,7 +153,17 @@ def test_models_in_memory_are_bounded(store: SqliteStore) -> None:
         store.models.save(make_model(1, host, text.replace(HOST, host)))
     models = SiteModels(store, most=2)
     assert all(current(models, store, f"{n}.example") for n in range(4))
-    assert len(models._kept) == 2
+    assert models._read.cache_info().currsize == 2
+
+
+def test_the_first_version_of_a_host_that_begins_anew_is_another_model(store: SqliteStore) -> None:
+    store_site(store)
+    first = learn_host(store, HOST, LearnReason.ASKED).model
+    models = SiteModels(store)
+    assert current(models, store, HOST) == first
+    store.models.delete(HOST)
+    store.models.save(make_model(1, HOST, structs.replace(first, page_count=3).to_json()))
+    assert current(models, store, HOST) == structs.replace(first, page_count=3)
 
 
 def test_workers_clean_with_the_model_in_use_when_they_save(tmp_path: Path) -> None:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 from redis import Redis
 
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import start_queue
-from crawlclean.workers.processes.worker import CleaningWorker
+from crawlclean.workers.processes.worker import CleaningWorker, JobProcess
 from tests.kit.crawls import ROOT, start
+from tests.kit.processes import children_of, is_alive, kill
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
-from tests.kit.worker_bench import LONG, WAIT, WAITING, Waiting
+from tests.kit.worker_bench import LONG, WAIT, WAITING, Bench, Waiting
 
 
 @pytest.fixture
@@ -94,21 +96,75 @@ def test_a_worker_told_twice_gives_its_pages_back_without_blame(bench: Waiting) 
     assert bench.stored() == ["http://a.example/1", WAIT]
 
 
-def test_no_process_of_a_job_is_left_behind(bench: Waiting) -> None:
-    worker = CleaningWorker(bench.frontier, bench.client)
-    worker.end_horse()
-    with subprocess.Popen(["sleep", "600"]) as horse:
-        worker._horse_pid, worker._current_job_id = horse.pid, "j7"
-        worker.end_horse()
-        with pytest.raises(ProcessLookupError):
-            os.kill(horse.pid, 0)
-    assert (worker.abandoned, worker.horse_pid) == ("j7", 0)
-    worker.abandoned = ""
-    with subprocess.Popen(["true"]) as horse:
-        os.waitid(os.P_PID, horse.pid, os.WEXITED | os.WNOWAIT)
-        worker._horse_pid = horse.pid
-        worker.end_horse()
-    assert worker.abandoned == "", "it ended by itself"
+def test_no_process_of_a_job_is_left_behind() -> None:
+    process = JobProcess(Event().wait)
+    process.kill()
+    process.give()
+    pid = process.pid
+    assert process.ended(0) is None, "it is at work"
+    process.kill()
+    assert process.ended(LIMIT_S) == signal.SIGKILL
+    assert process.pid == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+PIDS = """
+import os, sys
+from pathlib import Path
+
+if "worker" in sys.orig_argv:
+    import crawlclean.workers.jobs.outcomes as endings
+    import crawlclean.workers.processes.worker as worker
+
+    worker.{limit}
+    real = endings.read
+
+    def clean(raw, *rest):
+        with (Path(__file__).parent / "pids").open("a") as told:
+            told.write(f"{{os.getpid()}}\\n")
+        return real(raw, *rest)
+
+    endings.read = clean
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "jobs"),
+    [("MOST_JOBS = 9", [4]), ("MOST_JOBS = 3", [3, 1]), ("MOST_BYTES = 1", [1, 1, 1, 1])],
+)
+def test_a_process_does_many_jobs_within_its_limits(
+    tmp_path: Path, limit: str, jobs: list[int]
+) -> None:
+    with Bench(tmp_path, PIDS.format(limit=limit)) as bench:
+        bench.start_worker()
+        for host in "abcd":
+            bench.fetch(f"http://{host}.example/1", crawl_id=host)
+            bench.sweep_until(lambda host=host: bench.is_done(host))  # type: ignore[misc]
+        bench.process.terminate()
+        assert bench.process.wait(LIMIT_S) == 0, bench.log
+        assert len(bench.stored()) == 4
+        assert "died" not in bench.log
+    pids = (tmp_path / "sabotage" / "pids").read_text().split()
+    assert list(Counter(pids).values()) == jobs
+
+
+def test_a_process_that_is_killed_between_two_jobs_is_replaced_without_a_word(bench: Bench) -> None:
+    bench.start_worker()
+    bench.fetch("http://a.example/1", crawl_id="a")
+    bench.sweep_until(lambda: bench.is_done("a"))
+    wait_until(lambda: not bench.client.keys("rq:job:*"))
+    [worker] = bench.client.smembers("rq:workers")
+    wait_until(lambda: bench.client.hget(worker, "state") == b"idle")
+    [idle] = children_of(bench.process.pid)
+    kill(idle)
+    wait_until(lambda: not is_alive(idle))
+    bench.fetch("http://a.example/2", crawl_id="b")
+    bench.sweep_until(lambda: bench.is_done("b"))
+    assert bench.stored() == ["http://a.example/1", "http://a.example/2"]
+    assert "died" not in bench.log
+    bench.process.terminate()
+    assert bench.process.wait(LIMIT_S) == 0, bench.log
 
 
 def test_the_process_of_a_job_is_not_heard_as_a_worker(bench: Waiting) -> None:
@@ -122,13 +178,14 @@ def test_the_process_of_a_job_is_not_heard_as_a_worker(bench: Waiting) -> None:
     assert [each.pid for each in bench.frontier.now().processes] == [os.getpid()]
 
 
-def test_an_absent_server_is_no_error_of_the_watch(tmp_path: Path) -> None:
+def test_an_absent_server_does_not_hinder_the_end_of_a_worker(tmp_path: Path) -> None:
     with Waiting(tmp_path) as bench:
         worker = CleaningWorker(bench.frontier, bench.client)
+        worker.subscribe()  # type: ignore[no-untyped-call]
         bench.kill_server()
-        worker.set_current_job_working_time(7.5)
         worker.teardown()
-    assert worker.current_job_working_time == 7.5
+        assert worker.pubsub_thread
+        wait_until(lambda: not worker.pubsub_thread.is_alive())
 
 
 def waiting_site() -> dict[str, Page]:
