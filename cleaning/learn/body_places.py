@@ -11,8 +11,7 @@ The body found on one page alone is a noisy label.
 4. The best path explains the pages where its block is nearly the best one. The next path is chosen
    on the pages that are left. A path of tags alone is on pages of every kind: it explains what no
    other path does, and a page takes from it only what stands between lines of its own body.
-5. Each URL class is explained by itself, and what is left together. A path that another path beats
-   on the pages with both explains no page with both: lists do not decide for articles.
+5. Each URL class is explained by itself, and what is left together.
 
 Source of the idea: learning wrappers from noisy labels (Dalvi, Kumar, Soliman: Automatic wrappers
 for large scale web extraction, VLDB 2011). Cost: linear in the lines of the sample.
@@ -25,7 +24,6 @@ from dataclasses import dataclass, field
 
 from crawlclean.cleaning.body.container import TEXT_TAGS
 from crawlclean.cleaning.features.lines import is_meta
-from crawlclean.cleaning.features.parts import PartKind, kind_of_part
 from crawlclean.cleaning.learn.dropped import (
     LEAST_SHARE,
     LINE_CHARS,
@@ -38,84 +36,6 @@ from crawlclean.cleaning.model.paths import is_plain
 from crawlclean.cleaning.model.rules import BodyPlace, BodyRule, PageSet
 from crawlclean.cleaning.records import BodySource
 from crawlclean.cleaning.url_classes.rules import class_of
-
-# The part around a place of bodies, where all that it adds is text of its own.
-#
-# The page alone often keeps one piece of a body of several (a product's description, and not its
-# data and its use, each in a box), and the same piece on every page. The block around the place is
-# the body's when what stands beside the place is text that no other page has, outside links. A
-# title, a byline, links, comments or a part that its name marks as noise prove that the block is
-# wider than the body.
-
-_LEAST_SHARE = 0.1  # share of the place's text that the block around it adds
-_WRONG_SHARE = 0.1  # share of what it adds that may be links, bylines, titles
-_PAGES_SHARE = 0.5  # share of the pages where it adds text
-_LEAST_PAGES = 3  # two pages may share by chance what stands around their bodies
-
-
-def widen(sample: Sample, blocks: dict[int, int]) -> dict[int, int]:
-    """Returns the blocks of bodies, each by the number of its page, or blocks around all of them.
-
-    Args:
-        sample: The pages.
-        blocks: Page -> the block at one path.
-    """
-    if len(blocks) < _LEAST_PAGES:
-        return blocks
-    views = sample.views
-    best, inner = blocks, blocks
-    while True:
-        around = {page: views[page].tree.block_parents[block] for page, block in inner.items()}
-        page, block = next(iter(around.items()))
-        if block <= 0 or is_plain(sample.table.path(views[page].paths[block])):
-            return best
-        gain = _gain(sample, best, around)
-        if gain is None:
-            return best
-        if gain:
-            best = around
-        inner = around
-
-
-def _gain(sample: Sample, inner: dict[int, int], around: dict[int, int]) -> bool | None:
-    """Whether blocks add text of the body to inner ones; None where they add anything else."""
-    held = fresh = same = wrong = 0
-    pages = 0
-    for page, outer in around.items():
-        one, block = sample.views[page], inner[page]
-        tree = one.tree
-        first, last = tree.block_lines[block], tree.line_end(block)
-        held += sum(one.own[first:last])
-        before = fresh
-        for i in range(tree.block_lines[outer], tree.line_end(outer)):
-            if first <= i < last or not one.own[i] + one.linked[i]:
-                continue
-            if i == one.body.title_line or _is_wrong(one, i, outer):
-                wrong += one.own[i] + one.linked[i]
-            elif sample.repeats.count(one.paths[tree.line_blocks[i]], one.texts[i]) > 1:
-                same += one.own[i]
-            else:
-                fresh += one.own[i]
-        pages += fresh > before
-    if wrong > _WRONG_SHARE * (fresh + wrong) or same > fresh:
-        return None
-    return fresh >= _LEAST_SHARE * held and pages >= _PAGES_SHARE * len(around)
-
-
-def _is_wrong(one: View, line: int, outer: int) -> bool:
-    """Whether a line is of links, about the body, a heading of the page, or in a part of noise."""
-    tree = one.tree
-    block = tree.line_blocks[line]
-    if one.linked[line] > 0 or is_meta(tree.line_text(line)):
-        return True
-    if tree.block_tags[block] == "h1":
-        return True
-    while block > outer:
-        if kind_of_part(tree.block_tags[block], tree.block_names[block]) is not PartKind.PLAIN:
-            return True
-        block = tree.block_parents[block]
-    return False
-
 
 LEAST_PAGES = 2  # pages that a path must explain
 CLASS_PAGES = 3  # pages of a URL class from which it has places of its own
@@ -212,20 +132,7 @@ def _find_places(sample: Sample, labels: list[list[bool]]) -> list[_Place]:
         left = _explain(place, left)
     left = _add_places(places, left, table, least)
     _add_places(places, left, table, max(least, PLAIN_PAGES), may_be_plain=True)
-    for place in places:
-        place.blocks = widen(sample, place.blocks)
-        page, block = next(iter(place.blocks.items()))
-        place.path = views[page].paths[block]
-    return _merged(places)
-
-
-def _merged(places: list[_Place]) -> list[_Place]:
-    """The places, those with one path as one; a page is at the first of its places."""
-    merged: dict[int, _Place] = {}
-    for place in places:
-        known = merged.setdefault(place.path, place)
-        known.blocks = {**place.blocks, **known.blocks}
-    return list(merged.values())
+    return places
 
 
 def _add_places(
@@ -237,7 +144,6 @@ def _add_places(
     may_be_plain: bool = False,
 ) -> list[_Chain]:
     """Adds the paths that explain some pages; returns the pages that no path explains."""
-    _leave_out_beaten(chains)
     while len(chains) >= least:
         worth: dict[int, float] = {}
         for chain in chains:
@@ -275,29 +181,6 @@ def _explain(place: _Place, chains: list[_Chain]) -> list[_Chain]:
     found = [chain for chain in chains if _explains(place.path, chain)]
     place.blocks.update((c.page, c.of_path[place.path][1]) for c in found)
     return [chain for chain in chains if not _explains(place.path, chain)]
-
-
-def _leave_out_beaten(chains: list[_Chain]) -> None:
-    """Leaves out the paths of each page that another of its paths beats on the pages with both.
-
-    Lists and articles may share a wrapper: the lists do not decide where the articles' body is.
-    """
-    gains: dict[tuple[int, int], float] = {}
-    for chain in chains:
-        for one, (f1, _) in chain.of_path.items():
-            for other, (other_f1, _) in chain.of_path.items():
-                if one < other:
-                    gain = (other_f1 - f1) / chain.best
-                    gains[one, other] = gains.get((one, other), 0.0) + gain
-    beaten = {
-        (one, other) if gain > 0 else (other, one) for (one, other), gain in gains.items() if gain
-    }
-    for chain in chains:
-        chain.of_path = {
-            path: held
-            for path, held in chain.of_path.items()
-            if not any((path, other) in beaten for other in chain.of_path)
-        }
 
 
 def _smooth(views: list[View]) -> list[list[bool]]:
