@@ -17,7 +17,7 @@ import re
 from collections.abc import Container, Iterable
 from dataclasses import replace
 
-from crawlclean.cleaning.body.container import LEAST_LEAD_UNITS, is_marker
+from crawlclean.cleaning.body.container import LEAST_LEAD_UNITS
 from crawlclean.cleaning.body.page_body import (
     Body,
     binary_warning,
@@ -188,7 +188,6 @@ _THREADS_SHARE = 0.1  # few threads of a class with bodies are pages read wrongl
 _BYLINE_CHARS = 60  # longest line about the body
 _SENTENCE = re.compile(r"[，。！？；…]|[.!?][”\"')]?$")  # marks that no line about a text has
 _SHOWN_CHARS = 80  # of a dropped body in its warning: enough to know it again
-_LEAST_LIST_LINES = 3  # fewest lines of a list that is a body of its own
 
 
 def read_body(
@@ -431,8 +430,6 @@ def _best_place(document: Document, alone: Body, places: SitePlaces) -> list[int
             dropped = places.dropped.get(number, {})
             places.left_out = find_left_out(tree, block, dropped)
             lines = _lines(tree, places)
-            if places.left_out:
-                lines = _with_lists(tree, places, dropped, lines, chars)
             if is_tags:
                 lines = between_template(tree, url, _between(tree, lines, kept), model)
             size = sum(chars[i] for i in lines)
@@ -525,33 +522,3 @@ def _lines(tree: Tree, places: SitePlaces) -> list[int]:
     first, last = tree.block_lines[places.body], tree.line_end(places.body)
     in_body = places.in_body(tree)
     return [i for i in range(first, last) if in_body[tree.line_blocks[i]]]
-
-
-def _with_lists(
-    tree: Tree,
-    places: SitePlaces,
-    dropped: dict[int, Dropped],
-    lines: list[int],
-    chars: list[int],
-) -> list[int]:
-    """The lines of a block with its lists of links, where it has hardly any other text.
-
-    The page is an overview then. Related links and comments stay dropped.
-    """
-    tags, blocks = tree.block_tags, tree.line_blocks
-    if sum(chars[i] for i in lines if tags[blocks[i]] not in HEADINGS) >= LEAST_TEXT_CHARS:
-        return lines
-    kept = set()
-    for block in places.left_out:
-        first, last = tree.block_lines[block], tree.line_end(block)
-        heading = range(max(first - 1, 0), min(first + 1, last))
-        if (
-            dropped[block].reason is DropReason.LINKS
-            and last - first >= _LEAST_LIST_LINES
-            and not any(is_marker(tree.line_text(i)) for i in heading)
-        ):
-            kept.add(block)
-    if not kept:
-        return lines
-    places.left_out = places.left_out - kept
-    return _lines(tree, places)

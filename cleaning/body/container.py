@@ -24,7 +24,6 @@ from crawlclean.cleaning.body.linked_lines import with_linked_lines
 from crawlclean.cleaning.body.noise import Noise
 from crawlclean.cleaning.document.tree import HEADINGS, Tree
 from crawlclean.cleaning.features.lines import (
-    MIN_UNITS,
     TEASER_UNITS,
     Lines,
     Sums,
@@ -36,7 +35,6 @@ from crawlclean.cleaning.features.lines import (
 from crawlclean.cleaning.features.parts import TAG_KINDS, PartKind, is_caption, kind_of_names
 from crawlclean.cleaning.features.sections import drop_promotions, heading_kind
 from crawlclean.cleaning.lexicon import word_list
-from crawlclean.cleaning.posts.runs import name_of
 from crawlclean.cleaning.records import VerdictReason
 
 _ROW_UNITS = 100  # longest row of a table of data
@@ -117,7 +115,7 @@ def cut_after_markers(lines: Lines, is_noise: list[bool]) -> None:
                     break
                 part = parents[part]
             end = tree.line_end(part)
-            if _goes_on(tree, sums, part, i) or not _heads_titles(lines, i, end):
+            if not _heads_titles(lines, i, end):
                 continue
             if not before:
                 before = _before_lines(lines)
@@ -128,23 +126,6 @@ def cut_after_markers(lines: Lines, is_noise: list[bool]) -> None:
                 lines.trail.cut((i,), VerdictReason.MARKER)
                 lines.trail.attempts[-1].by[i] = marker
             worth[i] = -1 - 0.1 * worth[i] if worth[i] > 0 else worth[i] - 1
-
-
-def _goes_on(tree: Tree, sums: Sums, part: int, line: int) -> bool:
-    """Whether a text goes on in a like part behind the one that a line is the heading of.
-
-    ``4. 版权声明`` is a section of a text, then, whatever it is named.
-    """
-    behind = tree.block_ends[part]
-    if behind >= len(tree.block_tags) or tree.block_parents[behind] != tree.block_parents[part]:
-        return False
-    return (
-        name_of(tree.block_tags[behind], tree.block_names[behind])
-        == name_of(tree.block_tags[part], tree.block_names[part])
-        and _heads(tree, part, line)
-        and _heads(tree, behind, tree.block_lines[behind])
-        and min(sums.running[part], sums.running[behind]) >= MIN_UNITS
-    )
 
 
 def _heads_titles(lines: Lines, marker: int, end: int) -> bool:
@@ -165,12 +146,6 @@ def _heads_titles(lines: Lines, marker: int, end: int) -> bool:
         if lines.linked[i] >= max(TEASER_UNITS, lines.own[i]):
             return True
     return False
-
-
-def _heads(tree: Tree, part: int, line: int) -> bool:
-    """Whether a line is a heading, the first of a part with more."""
-    is_first = tree.block_lines[part] == line < tree.line_end(part) - 1
-    return is_first and tree.block_tags[tree.line_blocks[line]] in HEADINGS
 
 
 @lru_cache(maxsize=8192)
@@ -251,11 +226,7 @@ def with_title(tree: Tree, part: int, title_line: int) -> int:
     if tree.block_lines[part] <= title_line < tree.line_end(part):
         return part
     if title_line < 0 or tree.block_tags[tree.line_blocks[title_line]] not in HEADINGS:
-        if not tree.code_blocks:
-            return part
-        # The name of a member has more of a manual's title than its heading.
-        heads = (start for level, start, end in tree.headings if level == 1 and start < end)
-        title_line = next((tree.line_of[start] for start in heads), -1)
+        return part
     around = part
     while around > 0 and title_line < tree.block_lines[around]:
         around = tree.block_parents[around]

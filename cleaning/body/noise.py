@@ -35,7 +35,6 @@ _SLUG_WORD = re.compile(r"[^\W_]+")
 _LEAST_SLUG_WORDS = 2  # "comments" names what a part is, "explicit-comments" what its text is about
 _MAX_PASSES = 4  # over a page, each without the names that held too much in the one before
 _NOISE_TAGS = frozenset(tag for tag, kind in TAG_KINDS.items() if kind is _NOISE)
-_TEXTS = HEADINGS | {"dt", "th", "td", "tr"}
 _SHARES = {_USER: _WEAK_SHARE, _WEAK: _WEAK_SHARE, _NOISE: _NOISE_SHARE}
 
 
@@ -184,10 +183,7 @@ def _mark(
         kind = kinds.get(name)
         if kind is None:
             kind = kinds[name] = marks.kind(name)
-        if kind and (
-            (cards is not None and tag in _TEXTS and _is_text(tree, part))
-            or _has_name_of_heading(tree, part)
-        ):
+        if kind and _has_name_of_heading(tree, part):
             kind = PartKind.PLAIN
         if not kind and tag not in TAG_KINDS and part not in looked_at:
             continue
@@ -274,19 +270,6 @@ def tags_and_roles(tree: Tree) -> list[str]:
         if tags[block] != "body":
             tags[block] = tag
     return tags
-
-
-def _is_text(tree: Tree, part: int) -> bool:
-    """Whether a heading, term, cell or row holds no more than a line a cell: a text, and no box.
-
-    Its names are for its look, for links to it, or of what it is about: ``bottomAlign``,
-    ``writeComment``. Headings of lists of other pages are none.
-    """
-    first, end = tree.block_lines[part], tree.line_end(part)
-    cells = max(1, sum(1 for _ in tree.children(part))) if tree.block_tags[part] == "tr" else 1
-    if not 0 < end - first <= cells:
-        return False
-    return tree.block_tags[part] not in HEADINGS or not heading_kind(tree.line_text(first))
 
 
 def _has_name_of_heading(tree: Tree, part: int) -> bool:

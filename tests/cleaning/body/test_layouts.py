@@ -7,8 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from crawlclean import BodySource, PageKind, RawPage, SiteModel, clean, learn_site
-from crawlclean.cleaning.body.page_body import extract_body
-from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.learn.views import limit_sample
 
 HOST = "http://docs.example.com"
@@ -103,15 +101,6 @@ def overview(name: str, heading: str = "In this chapter", intro: str = "") -> st
 
 def with_contents(name: str) -> str:
     return overview(name, intro=text(name)) + f"<p>{name}</p>"
-
-
-def test_an_overview_is_its_list() -> None:
-    model = learn(with_contents)
-    assert [d.path.rpartition("/")[2] for d in model.body_rule.places[0].dropped] == ["div.toc"]
-    record = clean(page(NEW, overview(NEW)), model)
-    assert record.body.count("Tying the keel") == 9
-    assert record.kind is PageKind.INDEX
-    assert "Tying" not in clean(page(NEW, with_contents(NEW)), model).body
 
 
 def test_related_links_are_no_overview() -> None:
@@ -212,18 +201,3 @@ def test_a_model_of_other_pages_loses_no_body(learned: Callable[[str], str]) -> 
         body = clean(other, model).body
         assert lines
         assert all(line in body for line in lines)
-
-
-def test_a_section_behind_which_the_text_goes_on_is_text_whatever_its_heading_says() -> None:
-    section = '<div class="sect1"><h2>{}. {}</h2><p>{}</p></div>'
-    heads = ("范围", "免责声明", "版权声明", "争议")
-    text = "各方在签字以前应当把每一条都读完，并且把不明白的地方写在另一张纸上，一起交给对方。"
-    sections = [
-        section.format(n, head, f"第{n}条：{text}") for n, head in enumerate(heads, start=1)
-    ]
-    html = f"<title>合同</title><body><h1>合同</h1>{''.join(sections)}</body>"
-    body = extract_body(parse(html)).text
-    assert all(f"第{n}条" in body for n in range(1, 5))
-    last = extract_body(parse(html.replace("4. 争议", "4. 免责声明"))).text
-    assert "第3条" in last
-    assert "第4条" not in last

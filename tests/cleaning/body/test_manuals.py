@@ -63,18 +63,6 @@ def test_hidden_help_is_no_body_of_a_short_page() -> None:
     assert not any(line.startswith("The anchor") for line in found)
 
 
-def test_names_of_headings_terms_and_cells_are_no_evidence() -> None:
-    members = "".join(
-        f"<h3 id={name}Comment>void {name}Comment(rope)</h3>{PROSE.replace('boat', name)}"
-        for name in ("write", "read", "tie", "free")
-    )
-    rows = "<tr><td class=bottomAlign>void<td class='right bottomAlign'>tieComment(rope)"
-    found = body(f"{PROSE}<table>{rows}</table>{members}")
-    assert "tieComment(rope)" in found
-    assert "void freeComment(rope)" in found
-    assert "free stands still" in found[-1]
-
-
 def test_notes_on_functions_between_paragraphs_are_no_replies() -> None:
     notes = "".join(
         f"<p>{name} ties the rope that holds the boat, and nobody on the pier minds it.</p>"
