@@ -46,7 +46,6 @@ _CHILD_COST = 30
 # beside it may cost as much as text is worth.
 _NEAR_SHARE = 0.87
 _TEXT_SHARE = 0.65  # with less, a third of the text would be lost with the parent
-_MOST_BEFORE_BODY = 40  # lines between the title and a body with its lead between: byline, picture
 LEAST_LEAD_UNITS = 14  # of a line of a lead: two sentences mostly; buttons have fewer
 _MAX_LEAD_LINES = 3  # in a part with a weak name that is a lead
 _MOST_LEAD = 0.5  # units of a lead as a share of the text behind it
@@ -306,7 +305,7 @@ def find_lead(lines: Lines, kept: list[int]) -> tuple[int, ...]:
     It often stands in a part of its own, beside byline and picture. More text than half of the
     body's is another text.
     """
-    if lines.declared or not kept or kept[0] > lines.title + _MOST_BEFORE_BODY:
+    if lines.declared or not kept:
         return ()
     worth = {i: _worth_as_lead(lines, i) for i in range(lines.title + 1, kept[0])}
     lead = tuple(i for i, value in worth.items() if value >= LEAST_LEAD_UNITS)

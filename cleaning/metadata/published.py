@@ -306,8 +306,6 @@ def _is_told(text: str, date: FoundDate, is_labelled: bool) -> bool:
     """Whether a date stands within a sentence of its line, which tells of that day."""
     before = _FIELD_END.split(text[: date.start])
     after = _FIELD_END.split(text[date.end :])
-    if after[0][:1] == "，":
-        return True
     first = before.pop()
     beside = f"{first} {after.pop(0)}"
     words = _words(beside)
