@@ -67,21 +67,26 @@ class SheetNames:
             return
         depth = 0
         for piece in _ASIDE.sub(" ", css).split("}"):
-            *heads, declarations = piece.split("{")
-            depth += len(heads)
-            if heads and "display" in declarations:
-                displays = _DISPLAY.findall(declarations)
-                if not all(displays):
-                    names = _NAME.findall(heads[-1])
-                    self._shown.update(names)
-                    for name in names:
-                        self.hidden.pop(name, None)
-                elif displays and depth == 1:
-                    _add_single_names(self.hidden, heads[-1], self._shown)
-            if heads and depth == 1 and _NO_SIZE.search(declarations):
-                _add_single_names(self.sizeless, heads[-1], set())
+            depth += piece.count("{")
+            # Most rules say neither, and a plain search tells so in a tenth of the time.
+            if "display" in piece or "font-size" in piece:
+                heads, brace, declarations = piece.rpartition("{")
+                if brace:
+                    self._read_rule(heads.rpartition("{")[2], declarations, depth)
             depth = max(depth - 1, 0)
         self._words = {name[1:] for name in (*self.hidden, *self.sizeless)}
+
+    def _read_rule(self, selectors: str, declarations: str, depth: int) -> None:
+        displays = _DISPLAY.findall(declarations)
+        if not all(displays):
+            names = _NAME.findall(selectors)
+            self._shown.update(names)
+            for name in names:
+                self.hidden.pop(name, None)
+        elif displays and depth == 1:
+            _add_single_names(self.hidden, selectors, self._shown)
+        if depth == 1 and _NO_SIZE.search(declarations):
+            _add_single_names(self.sizeless, selectors, set())
 
     def hide(self, tag: str, classes: str, identity: str, *, is_inline: bool) -> bool:
         """Returns whether the sheets hide an element, or the words of an inline one."""
