@@ -23,6 +23,7 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "kinds": metadata.measure_kinds,
     "steps": steps.measure,
     "cost": cost.measure,
+    "shapes": cost.measure_shapes,
 }
 
 
