@@ -21,6 +21,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
 
 from crawlclean.cleaning.body.container import (
     collect,
@@ -217,13 +219,16 @@ def _find_lines(
     lines.declared = find_declared(lines)
     held = (title_line, *lines.declared)
     noise = find_noise(tree, sums, cards, held)
+    # The parts that are noise where comments and teasers are text; few pages need them.
+    find_less_noise = cache(lambda: find_noise(tree, sums, None, (title_line,)))
     if not (is_thread or shape):
         mark_replies(lines, noise, held)
-    article, source = _find_article(lines, noise)
+    found = _find_article(lines, noise)
+    article, source = found.kept, found.source
     # A page that describes a product is about one, whatever it lists.
     may_be_list = may_be_list and not lines.declared
     if may_be_list and not (is_thread or shape):
-        items = find_items(lines, lambda: find_noise(tree, sums, None, held).is_noise, article)
+        items = find_items(lines, lambda: find_less_noise().is_noise, article)
         if items:
             return make_list(lines, items), BodySource.LIST, None
     is_list = may_be_list and is_list_of(lines, article, cards)
@@ -234,8 +239,8 @@ def _find_lines(
     # Where nothing else is left, comments and teasers are what the page is for.
     is_article = not is_thread and sum(lines.own[i] for i in article) >= MIN_UNITS
     if is_article and shape is None and not is_list:
-        return _widen(lines, noise, article, source), source, None
-    noise = find_noise(tree, sums, None, (title_line,))
+        return _widen(lines, noise, found), source, None
+    noise = find_less_noise()
     if is_thread or shape is not None:
         lines.worth = worth.copy()
         title = tree.line_text(title_line) if title_line >= 0 else ""
@@ -272,31 +277,35 @@ def _find_lines(
                 listed = sorted({*listed, *article})
     if not is_article:
         lines.worth = worth
-        article, source = _find_article(lines, noise)
-        if not (is_list or is_thread):
-            article = _widen(lines, noise, article, source)
+        found = _find_article(lines, noise)
+        source = found.source
+        article = found.kept if is_list or is_thread else _widen(lines, noise, found)
     units = [own + linked for own, linked in zip(lines.own, lines.linked, strict=True)]
     if sum(units[i] for i in listed) > sum(units[i] for i in article):
         return listed, BodySource.LIST, None
     return article, source, None
 
 
-def _widen(lines: Lines, noise: Noise, article: list[int], source: BodySource) -> list[int]:
+class _Article(NamedTuple):
+    """The body of an article: its lines in order, how they were found, and in which part."""
+
+    kept: list[int]
+    source: BodySource
+    weights: list[float]
+    container: int
+
+
+def _widen(lines: Lines, noise: Noise, found: _Article) -> list[int]:
     """The lines of a body with those between it and the page's heading, where they belong to it.
 
     Of a text of few words, and of a manual, as much stands beside the part with most of the running
     text: synopses, prices, tables, sections of short lines.
     """
-    tree, title_line = lines.tree, lines.title
+    tree, (article, source, weights, container) = lines.tree, found
     is_short = source is BodySource.PLAIN_LINES
     if not (is_short or tree.code_blocks):
         return article
-    if lines.declared:
-        weights, container = find_declaring(lines, noise.is_noise)
-    else:
-        weights = weigh_parts(lines, noise.is_noise)
-        container = find_container(lines, weights)
-    around = with_title(tree, container, title_line)
+    around = with_title(tree, container, lines.title)
     behind = tree.block_ends[around]
     is_manual = any(around <= block < behind for block in tree.code_blocks)
     if around == container or not (is_manual or is_short):
@@ -315,7 +324,7 @@ def _find_without_names(lines: Lines) -> tuple[list[int], BodySource]:
     again = weigh_lines(lines.tree, lines.trail)
     again.title = lines.title
     noise = find_noise(lines.tree, add_up(again), None, (again.title,), by_names=False)
-    return _find_article(again, noise)
+    return _find_article(again, noise)[:2]
 
 
 def _find_listed(lines: Lines, cards: set[int]) -> list[int]:
@@ -333,12 +342,11 @@ def _find_listed(lines: Lines, cards: set[int]) -> list[int]:
     lost = sum(sums.own[part] for part in cards if noise.is_noise[part])
     if lost > _LOST_OF_CARDS * sum(sums.own[part] for part in cards):
         noise = find_noise(tree, sums, None, (title_line,))  # of comments, or of forms
-    kept, _ = _find_article(listed, noise)
-    return kept
+    return _find_article(listed, noise).kept
 
 
-def _find_article(lines: Lines, noise: Noise) -> tuple[list[int], BodySource]:
-    """The lines of an article's body in order, and the method that found them."""
+def _find_article(lines: Lines, noise: Noise) -> _Article:
+    """The lines of an article's body, by the part with the greatest worth."""
     is_noise = lines.is_noise = noise.is_noise
     if lines.trail is not None:
         lines.trail.begin(noise_rules(lines.tree, noise))
@@ -359,7 +367,7 @@ def _find_article(lines: Lines, noise: Noise) -> tuple[list[int], BodySource]:
     if lines.trail is not None:
         attempt = lines.trail.attempts[-1]
         attempt.container, attempt.weights, attempt.worth = container, weights, lines.worth.copy()
-    return kept, source
+    return _Article(kept, source, weights, container)
 
 
 # Signs of why a page has hardly any body: scripts make its text, or no part of it is a body.
