@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 
 from crawlclean.cleaning.body.body import read_body
@@ -13,7 +14,7 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.cleaning.features.lines import Trail
 from crawlclean.cleaning.images.captions import without_captions
 from crawlclean.cleaning.images.images import read_images
-from crawlclean.cleaning.json_values import cleaned_value
+from crawlclean.cleaning.json_values import cleaned_value, replace_surrogates
 from crawlclean.cleaning.links.links import read_links, read_outlinks
 from crawlclean.cleaning.markdown.markdown import write_markdown
 from crawlclean.cleaning.metadata.dates import time_reader
@@ -54,16 +55,8 @@ class Reading:
     body: Body
 
 
-def read_page(
-    document: Document,
-    places: SitePlaces | None = None,
-    alone: Body | None = None,
-    trail: Trail | None = None,
-) -> tuple[Body, str, tuple[Link, ...], tuple[Image, ...], tuple[PageWarning, ...]]:
-    """Reads body, title, links, images and warnings of a page, in the order they need each other.
-
-    The title is without the site's name; there is one link for each of the first anchors of the
-    tree, and one image for each of the first pictures.
+class PageParts:
+    """Body, title, links and images of a page, each read when it is first asked for.
 
     Args:
         document: The parsed page.
@@ -72,16 +65,40 @@ def read_page(
             model has no rules of links and images then, so they are read without it.
         trail: Receives the rule that cut each line of the page, where it is asked for.
     """
-    body = read_body(document, places, alone, trail)
-    # Links of a list lead away from it; in the body of a text they belong to the text.
-    text = body if body.source is not BodySource.LIST else without_lines(body)
-    title = read_title(document, text, places)
-    taught = places if alone is None else None
-    links, link_warnings = read_links(document, text, title, taught)
-    images, links, image_warnings = read_images(document, text, links, taught)
-    if text is body and body.thread is None:
-        body = without_captions(document.tree, body, images)
-    return body, title, links, images, link_warnings + image_warnings
+
+    def __init__(
+        self,
+        document: Document,
+        places: SitePlaces | None = None,
+        alone: Body | None = None,
+        trail: Trail | None = None,
+    ) -> None:
+        self._document, self._places = document, places
+        self._taught = places if alone is None else None
+        self._found = body = read_body(document, places, alone, trail)
+        # Links of a list lead away from it; in the body of a text they belong to the text.
+        self._text = body if body.source is not BodySource.LIST else without_lines(body)
+
+    @cached_property
+    def title(self) -> str:
+        """The title without the site's name."""
+        return read_title(self._document, self._text, self._places)
+
+    @cached_property
+    def leading(self) -> tuple[tuple[Link, ...], tuple[Image, ...], tuple[PageWarning, ...]]:
+        """A link for each of the first anchors of the tree, an image for each picture; warnings."""
+        document, text, taught = self._document, self._text, self._taught
+        links, link_warnings = read_links(document, text, self.title, taught)
+        images, links, image_warnings = read_images(document, text, links, taught)
+        return links, images, link_warnings + image_warnings
+
+    @cached_property
+    def body(self) -> Body:
+        """The body; images are read for it only where captions are declared in it."""
+        body = self._found
+        if self._text is not body or body.thread is not None:
+            return body
+        return without_captions(self._document.tree, body, lambda: self.leading[1])
 
 
 def clean(page: RawPage, model: SiteModel | None = None, blocks: bool = False) -> CleanRecord:
@@ -123,14 +140,9 @@ def read(
     """
     known = page if isinstance(page, Document) else None
     page = page.page if isinstance(page, Document) else page
-    if not isinstance(page, RawPage):
-        raise TypeError(
-            f"page is {type(page).__name__}: clean takes a RawPage, clean_html bytes or text"
-        )
-    if model is not None and model.host != page.host:
-        raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
     document, places = parsed(page, model, known)
-    body, title, links, images, warnings = read_page(document, places, trail=trail)
+    parts = PageParts(document, places, trail=trail)
+    body, title, (links, images, warnings) = parts.body, parts.title, parts.leading
     said = places.said if places is not None else None
     next_pages = said.values.get("next", ()) if said is not None else ()
     outlinks, outlink_warnings = read_outlinks(document, links, next_pages)
@@ -174,13 +186,36 @@ def read(
     return Reading(record=record, document=document, places=places, body=body)
 
 
+def read_text(page: RawPage, model: SiteModel | None = None) -> tuple[str, str]:
+    """Returns title and body of the record that ``clean`` makes, and reads no more than they need.
+
+    Raises:
+        ConfigError: The model is of another host.
+        InvalidUrl: The page's own URL is no absolute http(s) URL.
+        TypeError: ``page`` is no RawPage.
+    """
+    parts = PageParts(*parsed(page, model))
+    return replace_surrogates(parts.title), replace_surrogates(parts.body.text)
+
+
 def parsed(
     page: RawPage, model: SiteModel | None, known: Document | None = None
 ) -> tuple[Document, SitePlaces | None]:
     """Parses a page that is not ``known`` parsed; returns it with the places of its host's model.
 
     Only a page for which a person wrote selectors is parsed into elements, too.
+
+    Raises:
+        ConfigError: The model is of another host.
+        InvalidUrl: The page's own URL is no absolute http(s) URL.
+        TypeError: ``page`` is no RawPage.
     """
+    if not isinstance(page, RawPage):
+        raise TypeError(
+            f"page is {type(page).__name__}: clean takes a RawPage, clean_html bytes or text"
+        )
+    if model is not None and model.host != page.host:
+        raise ConfigError(f"the model of {model.host} was given for a page of {page.host}")
     overrides: list[Override] = []
     if model is not None and model.overrides:
         overrides = overrides_of(model.overrides, normalize(page.url), model.url_rules)

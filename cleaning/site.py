@@ -29,7 +29,7 @@ from crawlclean.cleaning.metadata.byline import Byline
 from crawlclean.cleaning.metadata.metadata import decide_kind
 from crawlclean.cleaning.model.rules import ImagePlace, LinkPlace, Noise, RelatedRule
 from crawlclean.cleaning.model.site_model import SiteModel, bounded, find_places
-from crawlclean.cleaning.page import read_page
+from crawlclean.cleaning.page import PageParts
 from crawlclean.cleaning.records import Image, Link, LinkKind
 from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of
 from crawlclean.cleaning.url_classes.learning import learn_url_rules
@@ -139,7 +139,8 @@ def _read(one: View, model: SiteModel) -> _Read:
     document, paths = one.document, one.paths
     page, tree = document.page, document.tree
     places = find_places(document, model)
-    body, title, links, images, _ = read_page(document, places, one.body)
+    parts = PageParts(document, places, one.body)
+    body, title, (links, images, _) = parts.body, parts.title, parts.leading
     kind = decide_kind(document, body, Byline(tree, body), links)
     return _Read(
         body,

@@ -7,6 +7,7 @@
 | name | use |
 |---|---|
 | ``clean_html(html, url)`` | one page, bytes or text, becomes a record |
+| ``clean_text(html, url)`` | title and text alone, at half the cost |
 | ``RawPage.from_bytes``, ``clean`` | the same in two steps, with status, headers and time |
 | ``learn_site(pages)`` | what the pages of one host have in common, for ``clean(page, model)`` |
 | ``open_data(folder)`` | the records, pages and models of a data folder |
@@ -57,7 +58,11 @@ if TYPE_CHECKING:  # `as`: type checkers take a name for one of ours to give
     from crawlclean.cleaning.site import learn_site as learn_site
     from crawlclean.cleaning.why import verdicts as verdicts
     from crawlclean.data import DataFolder as DataFolder, open_data as open_data
-    from crawlclean.one_page import clean_html as clean_html
+    from crawlclean.one_page import (
+        Text as Text,
+        clean_html as clean_html,
+        clean_text as clean_text,
+    )
 
 __dist__ = "crawlclean"
 
@@ -78,7 +83,7 @@ _NAMES_OF = {
     "cleaning.site": ("learn_site",),
     "cleaning.why": ("verdicts",),
     "data": ("DataFolder", "open_data"),
-    "one_page": ("clean_html",),
+    "one_page": ("Text", "clean_html", "clean_text"),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
 __all__ = sorted(_MODULE_OF)

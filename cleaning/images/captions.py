@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from crawlclean.cleaning.body.page_body import Body, with_lines
@@ -55,15 +55,16 @@ def lines_of_captions(tree: Tree, images: Iterable[Image]) -> dict[int, str]:
     }
 
 
-def without_captions(tree: Tree, body: Body, images: Iterable[Image]) -> Body:
+def without_captions(tree: Tree, body: Body, read_images: Callable[[], Iterable[Image]]) -> Body:
     """Returns a body without the lines that are declared as captions, and are those of images.
 
-    A body keeps them where they are half of its text: they are what the page is for, then.
+    A body keeps them where they are half of its text: they are what the page is for, then. Few
+    bodies have such lines, and the images are read for those alone.
     """
     declared = {i for i in body.lines if is_caption(tree, tree.line_blocks[i])}
     if not declared:
         return body
-    found = lines_of_captions(tree, images)
+    found = lines_of_captions(tree, read_images())
     captions = {i for i in declared if tree.line_text(i) in found.get(i, "")}
     chars = sum(len(tree.line_text(i)) for i in captions)
     if not captions or 2 * chars > len(body.text):

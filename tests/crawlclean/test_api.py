@@ -19,9 +19,11 @@ from crawlclean import (
     ServiceError,
     clean,
     clean_html,
+    clean_text,
     learn_site,
     open_data,
 )
+from crawlclean.one_page import UTF_8
 from crawlclean.storage.config import StorageConfig
 from crawlclean.workers.config import Settings
 from tests.kit.commands import call
@@ -38,6 +40,28 @@ def test_bytes_and_text_of_one_page_give_one_body() -> None:
     assert clean_html(page.encode(), URL).body == TEXT
     gbk = page.encode("gbk")
     assert clean_html(gbk, URL, content_type="text/html; charset=gbk").body == TEXT
+
+
+FIGURE = (
+    f"<h1>标题</h1><p>{TEXT}</p><p>{TEXT[:-1]}；{TEXT}</p>"
+    "<figure><img src=/a.jpg width=600><figcaption>图为标题的说明</figcaption></figure>"
+    f"<p>最后一段也有不少的汉字，{TEXT}</p>"
+)
+
+
+@pytest.mark.parametrize("page", [html("标题", TEXT), FIGURE, "<p>一行", "<p>\ud800 字"])
+def test_the_text_alone_is_that_of_the_record(page: str) -> None:
+    record = clean_html(page, URL)
+    source = page.encode(errors="replace")
+    for text in clean_text(page, URL), clean_text(source, URL, content_type=UTF_8):
+        assert text == (record.title, record.body)
+    assert "说明" not in record.body
+
+
+def test_a_text_needs_no_address_but_a_page() -> None:
+    assert clean_text(html("标题", TEXT)).text == TEXT
+    with pytest.raises(NotHtml, match="no tag"):
+        clean_text("plain words")
 
 
 def test_what_is_no_page_is_refused_in_one_clear_line() -> None:

@@ -28,7 +28,7 @@ def test_examples_run_in_their_order(
     assert call(settings, "import", str(rows)) == 0
     text = DOCUMENT.read_text(encoding="utf-8")
     examples = re.findall(r"^```python\n(.*?)^```", text, flags=re.M | re.S)
-    assert len(examples) == 6
+    assert len(examples) == 7
     names: dict[str, object] = {}
     for example in examples:
         exec(compile(example, str(DOCUMENT), "exec"), names)  # noqa: S102 - our own document
