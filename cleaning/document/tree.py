@@ -27,6 +27,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from msgspec import Struct
+
 from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.page_warnings import PageWarning, WarningKind
 
@@ -286,8 +288,10 @@ ROLES: dict[str, int] = {
 }
 
 
-@dataclass(slots=True)
-class Anchor:
+# They come by hundreds to a page: a Struct is made in half the time, and unseen by the collector.
+
+
+class Anchor(Struct, gc=False):
     """One ``<a>`` or ``<area>`` with an href.
 
     Attributes:
@@ -307,8 +311,7 @@ class Anchor:
     block: int
 
 
-@dataclass(slots=True)
-class Picture:
+class Picture(Struct, gc=False):
     """One ``<img>``.
 
     Attributes:
