@@ -234,7 +234,8 @@ def with_title(tree: Tree, part: int, title_line: int) -> int:
 
 def _before_lines(lines: Lines) -> list[float]:
     """The worth of the running text before each line, and of all of it."""
-    return list(accumulate((max(worth, 0.0) for worth in lines.worth), initial=0.0))
+    running = [worth if worth > 0 else 0.0 for worth in lines.worth]
+    return list(accumulate(running, initial=0.0))
 
 
 def collect(lines: Lines, weights: list[float], is_noise: list[bool], container: int) -> list[int]:

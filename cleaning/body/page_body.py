@@ -443,7 +443,8 @@ def script_warnings(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
 
 def empty_warning(tree: Tree, body: Body) -> tuple[PageWarning, ...]:
     """Returns a warning when a page with much text of its own has no body, else nothing."""
-    if body.text or sum(map(len, tree.texts)) <= MUCH_UNITS:
+    own = (text for text, anchor in zip(tree.texts, tree.anchor_of, strict=True) if anchor < 0)
+    if body.text or sum(map(len, own)) <= MUCH_UNITS:
         return ()
     units = sum(count_units(tree)[0])
     if units <= MUCH_UNITS:

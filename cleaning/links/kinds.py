@@ -99,7 +99,7 @@ def judge_links(lists: LinkLists, known: list[Verdict | None]) -> list[Verdict]:
             else:
                 verdict = _judge(lists, i)
                 is_unproved = verdict[0] is _HOT or verdict[2] in _NO_PROOF
-                if is_unproved and lists.is_named(i, AD):
+                if is_unproved and lists.flags[i] & AD:
                     verdict = LinkKind.AD, 0.6, LinkReason.PART_NAME
                 if not text or verdict is _ON_CARD:
                     weak.append(i)
@@ -160,7 +160,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
     if section and section.first < lists.body_first <= lists.body_last < section.end:
         section = None  # it begins before the body and ends behind it: no list
     kind = section.kind if section else ""
-    if lists.is_named(i, ACTING) and not lists.is_list_of_headlines(i):
+    if lists.flags[i] & ACTING and not lists.is_list_of_headlines(i):
         return LinkKind.FUNCTION, 0.7, LinkReason.PART_NAME
     if not text:
         return _judge_picture(lists, i, kind)
@@ -173,7 +173,7 @@ def _judge(lists: LinkLists, i: int) -> Verdict:
         if kind == "tag":
             tag = (LinkKind.TAG, 0.7) if is_near else (_HOT, 0.5)
             return *tag, LinkReason.MARKER
-        if not kind and lists.is_named(i, TAGGED):
+        if not kind and lists.flags[i] & TAGGED:
             return LinkKind.TAG, 0.7, LinkReason.PART_NAME
     if kind == "ad" and lists.is_same_site(i):
         section, kind = None, ""  # the line often marks an empty slot above the site's own links
@@ -218,7 +218,7 @@ def _judge_beside_body(lists: LinkLists, i: int) -> Verdict | None:
     """Judges a link in the smallest part around the body that is on no line of it; else None."""
     if not lists.is_beside(i):
         return None
-    if lists.is_named(i, AD):
+    if lists.flags[i] & AD:
         return LinkKind.AD, 0.6, LinkReason.PART_NAME
     if lists.headlines_on(i) > 1 and not lists.is_same_site(i):
         # A block of links inside the body that is no part of it (paper 4, Figure 5-2).

@@ -161,6 +161,7 @@ class LinkLists:
         is_pictured: Whether it holds a picture.
         picture_urls: URLs of links that hold nothing but a picture.
         is_in_body: Whether it lies in the body.
+        flags: What the class names of the blocks around it say: bits of AD, TAGGED and ACTING.
         sections: The stretches of lines that the headings govern.
         section_of: For each line the innermost section around it, -1 outside.
         body_first: First line of the body, -1 without.
@@ -233,7 +234,8 @@ class LinkLists:
         self.cards = Cards(tree, ends, totals_by_line(titles, count), self._links)
         self.sections, section_of = find_sections(tree, self._headlines, self._links, self.cards)
         self.section_of = section_of or [-1]
-        self._flags = flags_of_blocks(tree, ends, self.body_first)
+        flags = flags_of_blocks(tree, ends, self.body_first)
+        self.flags = [flags[anchor.block] for anchor in tree.anchors[: len(texts)]]
         self._containers = {0: 0}
         self._shares_of: dict[int, tuple[float, float]] = {}
         self._title = title
@@ -272,10 +274,6 @@ class LinkLists:
     def is_same_host(self, i: int) -> bool:
         """Whether a link leads to the page's own host."""
         return _host(self.urls[i]) == self._page_host
-
-    def is_named(self, i: int, flag: int) -> bool:
-        """Whether a block around a link has a class name of ``AD``, ``TAGGED`` or ``ACTING``."""
-        return self._flags[self.tree.anchors[i].block] & flag > 0
 
     def is_card_note(self, i: int) -> bool:
         """Whether a link stands on a card, on another line than its title."""
