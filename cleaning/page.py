@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 from crawlclean.cleaning.body.body import read_body
 from crawlclean.cleaning.body.page_body import Body, without_lines
+from crawlclean.cleaning.confidence import Evidence, confidence_of, weigh_evidence
 from crawlclean.cleaning.document.document import Document, RawPage, read_document
 from crawlclean.cleaning.document.outline import Outline
 from crawlclean.cleaning.errors import ConfigError
@@ -47,12 +48,14 @@ class Reading:
         document: The parsed page.
         places: The site model's places on it; None without a model.
         body: Its body.
+        evidence: What its confidence is made of; None without a body.
     """
 
     record: CleanRecord
     document: Document
     places: SitePlaces | None
     body: Body
+    evidence: Evidence | None
 
 
 class PageParts:
@@ -155,6 +158,8 @@ def read(
     first = first_post(posts)
     link_blocks = find_link_blocks(page.html) if blocks else None
     origin = page.provenance
+    published_at = first.published_at or metadata.published_at
+    evidence = weigh_evidence(tree, body, is_dated=published_at is not None)
     record = CleanRecord(
         page_id=page.page_id,
         url=page.url,
@@ -164,7 +169,7 @@ def read(
         kind=metadata.kind,
         title=title,
         author=first.author or metadata.author,
-        published_at=first.published_at or metadata.published_at,
+        published_at=published_at,
         language=metadata.language,
         encoding=page.encoding,
         body=body.text,
@@ -176,6 +181,7 @@ def read(
         signature=signature_of(body.text),
         model_version=model.version if model is not None else 0,
         body_source=body.source,
+        confidence=confidence_of(evidence),
         warnings=document.warnings + warnings + outlink_warnings + body.warnings + lost.warnings,
         link_blocks=link_blocks.blocks if link_blocks else (),
         lcr=link_blocks.lcr if link_blocks else 0.0,
@@ -183,7 +189,7 @@ def read(
         origin=(origin.referrer or "") if origin and origin.via is Via.IMPORT else "",
     )
     record = without_surrogates(record)
-    return Reading(record=record, document=document, places=places, body=body)
+    return Reading(record=record, document=document, places=places, body=body, evidence=evidence)
 
 
 def read_text(page: RawPage, model: SiteModel | None = None) -> tuple[str, str]:

@@ -436,6 +436,8 @@ class CleanRecord:
         signature: Fingerprint of the body, 16 hex digits; ``""`` without a body.
         model_version: Version of the site model used; 0 is none.
         body_source: The method that found the body.
+        confidence: Probability that the body is right, 0..1 (F1 of its tokens >= .8); 0 without a
+            body, None in a record of version 0.2.0.
         warnings: Warnings: what was capped, guessed or given up.
         link_blocks: Logical link blocks of the source, in order. This field, ``lcr`` and ``ccr``
             are filled by ``clean(..., blocks=True)`` alone.
@@ -465,6 +467,7 @@ class CleanRecord:
     signature: str = ""
     model_version: int = 0
     body_source: BodySource = BodySource.NONE
+    confidence: float | None = None
     warnings: tuple[PageWarning, ...] = ()
     link_blocks: tuple[LinkBlock, ...] = ()
     lcr: float = 0.0

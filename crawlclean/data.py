@@ -39,6 +39,7 @@ class DataFolder:
         host: str | None = None,
         crawl: str | None = None,
         min_chars: int = 0,
+        min_confidence: float = 0.0,
         unique: bool = False,
         since: datetime | None = None,
     ) -> Iterator[CleanRecord]:
@@ -49,6 +50,7 @@ class DataFolder:
             host: Only of this host, ``example.com:8080``.
             crawl: Only of this crawl.
             min_chars: Only with at least so many characters of body.
+            min_confidence: Only with bodies that are right with at least this probability, 0..1.
             unique: Of pages that tell one story only the longest.
             since: Only those saved at or after this time; a naive time is UTC.
 
@@ -62,6 +64,7 @@ class DataFolder:
             host=host,
             kinds=frozenset(PageKind(each) for each in kinds),
             min_chars=min_chars,
+            min_confidence=min_confidence,
             is_unique=unique,
             since=since,
         )

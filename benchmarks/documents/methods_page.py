@@ -209,6 +209,14 @@ def public() -> Rows:
         yield [f"{what}, {figure}", *(share(row[figure]) if row else "" for row in rows)]
 
 
+def confidence() -> Rows:
+    """How well the confidence tells right bodies from wrong ones, on hosts left out."""
+    yield ["pages of", "count", "wrong bodies", "AUC", "Brier score"]
+    for name, row in kept("confidence")["groups"].items():
+        auc = "" if row["auc"] is None else share(row["auc"])
+        yield [name, row["pages"], row["wrong"], auc, share(row["brier"])]
+
+
 def titles() -> Rows:
     """Share of right titles; whole sites (names with a dot) are numbered."""
     yield ["pages of", "count", "ours", "the whole `<title>`"]
@@ -287,6 +295,7 @@ PAGE_TABLES: dict[str, Callable[[], Rows]] = {
     "link-blocks": link_blocks,
     "taken": taken,
     "public": public,
+    "confidence": confidence,
     "titles": titles,
     "page-kinds": page_kinds,
     "usc": usc,

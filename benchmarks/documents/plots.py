@@ -171,11 +171,31 @@ def quality_and_speed() -> Any:
     return figure
 
 
+def reliability() -> Any:
+    """Share of right bodies against their confidence, by tenths of the pages."""
+    from matplotlib import pyplot
+
+    found = kept("confidence")
+    bins = found["bins"]
+    figure, axis = pyplot.subplots(figsize=(5, 4.2))
+    axis.plot([0.5, 1], [0.5, 1], "--", color="#999999", label="as said")
+    said, right = ([each[name] for each in bins] for name in ("said", "right"))
+    axis.plot(said, right, "o-", color="#c0392b", label="tenths of the pages")
+    axis.set_xlabel("mean confidence")
+    axis.set_ylabel("share of bodies with F1 of .8 or more")
+    pages, hosts = found["groups"]["all"]["pages"], found["hosts"]
+    axis.set_title(f"{pages:,} pages of {hosts} hosts left out:\nnearer the line is better")
+    axis.legend()
+    figure.tight_layout()
+    return figure
+
+
 PLOTS: dict[str, Callable[[], Any]] = {
     "link-blocks-by-gap": gap_figures,
     "link-blocks-by-size": min_links_figures,
     "related-threshold": threshold_sweep,
     "quality-and-speed": quality_and_speed,
+    "confidence": reliability,
     **SITE_PLOTS,
 }
 

@@ -377,6 +377,7 @@ class Tree:
         line_starts: First run of each line; no line is without one.
         known_texts: Remembered results of ``line_text``, ``""`` for lines not asked for; empty
             until the lines are weighed.
+        units: Units of each line outside and inside links, once the lines are weighed; else None.
         line_blocks: Innermost block around each line.
         block_tags: Tag of each block in document order; block 0 is ``<html>``.
         block_parents: Block around each block, -1 for the first.
@@ -414,6 +415,7 @@ class Tree:
     has_controls: bool = False
     line_starts: list[int] = field(default_factory=list)
     known_texts: list[str] = field(default_factory=list)
+    units: tuple[list[float], list[float]] | None = None
     line_blocks: list[int] = field(default_factory=list)
     block_tags: list[str] = field(default_factory=list)
     block_parents: list[int] = field(default_factory=list)

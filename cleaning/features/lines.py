@@ -255,7 +255,7 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
         for i in range(tree.block_lines[block], tree.line_end(block)):
             if worth[i] == PLAIN_WORTH and not texts[i].isdigit():
                 worth[i] = own[i] - linked[i]
-    tree.known_texts = texts.copy()
+    tree.known_texts, tree.units = texts.copy(), (own, linked)
     return Lines(tree, texts, own, linked, worth, trail)
 
 

@@ -335,6 +335,8 @@ class _Records(FencedCollection):
             "head_bytes": len(head),
             **save,
         }
+        if chosen.outcome.record and chosen.outcome.record.confidence is not None:
+            doc["confidence"] = chosen.outcome.record.confidence
         if chosen.outcome.images_due or (known or {}).get("images_due"):
             doc["images_due"] = queued.crawl_id
         if _owes_row(chosen):

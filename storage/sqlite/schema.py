@@ -16,7 +16,7 @@ from crawlclean.storage.store.tables import SQLITE_TABLES, TABLES, Table
 APPLICATION_ID = 0x63726C63  # "crlc" in ASCII: the database is ours
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 15
+SCHEMA = 16
 """``PRAGMA user_version`` of our files. Numbers below 14 were of checkouts before version 0.2.0."""
 
 
@@ -52,6 +52,11 @@ _MIGRATIONS: dict[int, tuple[str, ...]] = {
     14: (
         *(statement for table in TABLES if table.name == "queues" for statement in _table(table)),
         "ALTER TABLE crawls ADD COLUMN queue TEXT NOT NULL DEFAULT ''",
+    ),
+    15: (
+        "ALTER TABLE records ADD COLUMN confidence REAL",
+        "CREATE INDEX least_sure_of_host ON records (host, confidence) "
+        "WHERE confidence IS NOT NULL",
     ),
 }
 """Schema -> the statements that make the next one of it."""

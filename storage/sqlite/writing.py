@@ -150,6 +150,7 @@ def _put_record(
         **dict(zip(FENCE, each.record_fence, strict=True)),
         "is_current": not newest_other or each.version >= newest_other[0],
         **counted_of(record),
+        "confidence": record.confidence,
         **{f"links_{kind.value}": links[kind] for kind in LinkKind},
         **{f"images_{kind.value}": images[kind] for kind in ImageKind},
     }

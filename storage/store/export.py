@@ -112,6 +112,8 @@ class Selection(Struct, frozen=True, kw_only=True):
         host: Only of this host, ``example.com:8080``; None: of all.
         kinds: Only of these kinds; empty: of all.
         min_chars: At least this many characters of body.
+        min_confidence: At least this probability that the body is right, 0..1; 0: all, those of
+            version 0.2.0 too, whose bodies were not judged.
         is_unique: Of the pages of a story only the longest that is wanted, or with ``since`` the
             one that was saved first; of others with equal bodies the one that was saved first;
             records without a body are all taken.
@@ -124,13 +126,18 @@ class Selection(Struct, frozen=True, kw_only=True):
     host: str | None = None
     kinds: frozenset[PageKind] = frozenset()
     min_chars: int = 0
+    min_confidence: float = 0.0
     is_unique: bool = False
     is_earliest: bool = False
     since: datetime | None = None
 
     def wants(self, record: CleanRecord) -> bool:
-        """Whether a record has the kind and the length; crawl, host and time are the store's."""
-        return (not self.kinds or record.kind in self.kinds) and len(record.body) >= self.min_chars
+        """Whether a record's own values are wanted; crawl, host and time are the store's."""
+        return (
+            (not self.kinds or record.kind in self.kinds)
+            and len(record.body) >= self.min_chars
+            and (record.confidence or 0.0) >= self.min_confidence
+        )
 
 
 def select(store: Store, wanted: Selection, known: Once | None = None) -> Iterator[CleanRecord]:

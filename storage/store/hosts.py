@@ -27,6 +27,7 @@ from crawlclean.storage.store.ports import (
     Member,
     Scan,
     Tables,
+    Where,
     count_by,
     of,
     steps,
@@ -192,6 +193,20 @@ def write_trust(tables: Tables, key: HostKey, trust: HostTrust) -> None:
 READ_PAGES = 1000  # held in memory at once
 
 
+class UnsurePage(Struct, frozen=True, kw_only=True):
+    """A stored page whose body is less sure than those of others.
+
+    Attributes:
+        url: Its URL.
+        crawl: Its crawl.
+        confidence: Probability that its body is right, 0..1.
+    """
+
+    url: str
+    crawl: str
+    confidence: float
+
+
 class StoredPage(Struct, frozen=True, kw_only=True):
     """What is stored of a page of a host, without reading its response or its record.
 
@@ -255,6 +270,18 @@ class HostPages(Member):
         chars = self._tables.get("urls", keys, ("body_chars",)) if keys else {}
         known = ([*row[:-1], *chars.get((row[0], row[1]), row[-1:])] for row in rows)
         return [_BODY.read(row) for row in known if row[-1] is not None]
+
+    def least_sure(self, host: str, limit: int) -> list[UnsurePage]:
+        """The pages of a host with the least confidence, least first; ends of an index."""
+        where: Where = {"host": host, "confidence": PRESENT}
+        columns = (*PAGE_KEY, "confidence")
+        rows = self._tables.scan(Scan("records", columns, where, ("confidence",), limit=limit))
+        urls = self._tables.get("urls", [(row[0], row[1]) for row in rows], ("url",))
+        return [
+            UnsurePage(url=urls[row[0], row[1]][0], crawl=row[1], confidence=row[2])
+            for row in rows
+            if (row[0], row[1]) in urls  # else it is being saved or deleted
+        ]
 
     def by_model(self, host: str) -> Mapping[int, int]:
         """Number of a host's records by model version, ``{0: 12, 3: 480}``; 0: no model."""

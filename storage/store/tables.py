@@ -120,7 +120,7 @@ TABLES: Final = (
         links_body INTEGER, links_related INTEGER, links_navigation INTEGER, links_function INTEGER,
         links_ad INTEGER, links_hot INTEGER, links_tag INTEGER, links_legal INTEGER,
         links_other INTEGER, images_content INTEGER, images_ad INTEGER, images_chrome INTEGER,
-        images_thumb INTEGER, images_other INTEGER""",
+        images_thumb INTEGER, images_other INTEGER, confidence REAL NULL""",
         number="saved_seq INTEGER PRIMARY KEY AUTOINCREMENT",
         indexes=(
             Index("", "saved_seq"),
@@ -133,6 +133,7 @@ TABLES: Final = (
                 "host, page_id, crawl_id",
                 mongo="host, page_id, fetched_at, model_version",
             ),
+            Index("least_sure_of_host", "host, confidence", "confidence IS NOT NULL"),
             Index("records_by_time", "saved_at, saved_seq"),
             Index("records_with_due_images", "images_due", "images_due IS NOT NULL"),
             Index("", "owed.stale", "owed.stale IS NOT NULL"),

@@ -51,6 +51,7 @@ def test_an_empty_page_gives_an_empty_record() -> None:
         canonical_url=URL,
         host="www.example.com",
         fetched_at=datetime.fromtimestamp(0, UTC),
+        confidence=0.0,
     )
     for field in fields(CleanRecord):
         assert getattr(empty, field.name) == getattr(expected, field.name), field.name

@@ -23,6 +23,7 @@ from crawlclean.cleaning.records import (
     ImageReason,
 )
 from crawlclean.storage.live_state import Hold, WaitingHost
+from crawlclean.storage.store.hosts import UnsurePage
 from crawlclean.storage.store.models import DriftOutcome, ModelLine
 from crawlclean.storage.store.records import SnippetPart
 
@@ -117,6 +118,7 @@ class HostAnswer(HostLine):
         next_visits: When its next page is due, by name of each crawl that keeps fresh; in the past
             when pages are.
         drifts: When the host changed, newest first.
+        least_sure: The five pages whose bodies are least sure to be right, the least first.
     """
 
     records_by_model: dict[int, int]
@@ -126,6 +128,7 @@ class HostAnswer(HostLine):
     holds: tuple[Hold, ...] | UnsetType = UNSET
     next_visits: dict[str, datetime]
     drifts: tuple[Drift, ...]
+    least_sure: tuple[UnsurePage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,14 @@ def _output(text: str) -> Path | None:
         "--min-chars", type=int, default=0, metavar="N", help="only bodies of N characters or more"
     ),
     argument(
+        "--min-confidence",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="only bodies that are right with a probability of X or more, as .8: `confidence` of "
+        "a record",
+    ),
+    argument(
         "--unique",
         nargs="?",
         default="",
@@ -165,12 +173,15 @@ def _selection(arguments: argparse.Namespace) -> Selection:
 
     if arguments.min_chars < 0:
         raise ConfigError(f"--min-chars is {arguments.min_chars}: it cannot be below 0")
+    if not 0 <= arguments.min_confidence <= 1:
+        raise ConfigError(f"--min-confidence is {arguments.min_confidence}: give 0 to 1")
     return Selection(
         crawl=arguments.crawl or None,
         topic=arguments.topic or None,
         host=arguments.host.lower() or None,
         kinds=read_kinds(arguments.kind),
         min_chars=arguments.min_chars,
+        min_confidence=arguments.min_confidence,
         is_unique=bool(arguments.unique),
         is_earliest=arguments.unique == "earliest",
         since=read_time(arguments.since) if arguments.since else None,
@@ -209,7 +220,7 @@ def _check_warc(arguments: argparse.Namespace) -> None:
     Raises:
         ConfigError: An option chooses records.
     """
-    for name in ("topic", "kind", "min_chars", "unique", "folder"):
+    for name in ("topic", "kind", "min_chars", "min_confidence", "unique", "folder"):
         if getattr(arguments, name):
             option = "images" if name == "folder" else name.replace("_", "-")
             raise ConfigError(f"--{option} is for records, and --warc writes responses")
@@ -359,7 +370,8 @@ def _options(settings: Settings, arguments: argparse.Namespace) -> str:
         "kind",
     )
     values = {name: str(getattr(arguments, name)) for name in names}
-    values |= {name: str(getattr(arguments, name)) for name in ("min_chars", "unique", "since")}
+    more = ("min_chars", "min_confidence", "unique", "since")
+    values |= {name: str(getattr(arguments, name)) for name in more}
     values["store"] = settings.storage.mongodb_url.rpartition("@")[2] or str(
         settings.storage.data.resolve()
     )

@@ -145,6 +145,7 @@ def _record_text(found: StoredRecord) -> str:
         ("encoding", record.encoding),
         ("fetched", second(record.fetched_at)),
         ("body by", term("body_source", record.body_source)),
+        ("sure", f"{record.confidence:.0%}" if record.confidence else ""),
         ("links", str(len(record.links))),
         ("images", str(len(record.images))),
         *stored_rows(found.images),
@@ -222,6 +223,9 @@ def _verdicts(backends: Backends, asked: argparse.Namespace) -> Rows:
                 ),
             )
         )
+    if not asked.json:
+        text = "the body is right with probability {sure:.2f}: {why}"
+        write_lines([say(text, sure=judged.again.confidence, why=told(judged.doubts))])
     found = matching(judged.verdicts, asked.text)
     return Rows(
         found=found,

@@ -15,6 +15,7 @@ from crawlclean.cleaning.lexicon import minute
 from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import WaitReason, Waits
+from crawlclean.storage.store.hosts import UnsurePage
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome, ModelLine, StoredModel
 from crawlclean.workers.answers.crawls import UrlClass
 from crawlclean.workers.answers.hosts import ImageRequests
@@ -191,7 +192,7 @@ def _with_short_path(line: str) -> str:
 def host_text(
     figures: HostDetails, stored: StoredModel | None, images: ImageRequests | None
 ) -> str:
-    """Formats one host in at most 36 lines of 79 columns, and its waits while a queue runs.
+    """Formats one host in at most 41 lines of 79 columns, and its waits while a queue runs.
 
     Args:
         figures: The host.
@@ -226,6 +227,7 @@ def host_text(
         *_visit_rows(s.next_visits),
         ("seen", _seen(s)),
         *report_rows(images),
+        *_unsure_rows(s.least_sure),
         *_model_rows(stored),
         *_drift_rows(figures.drifts),
         *(chart("made with", made_with, 3) if stored or any(by_model) else []),
@@ -288,6 +290,11 @@ def _model_rows(stored: StoredModel | None) -> list[Row]:
         return [*rows, ("", _summary(read_model(stored)))]
     except ConfigError as error:
         return [*rows, ("", say("not used: {error}", error=error))]
+
+
+def _unsure_rows(pages: Sequence[UnsurePage]) -> list[Row]:
+    rows = [f"{each.confidence:.2f} {each.url}" for each in pages]
+    return [("" if place else "least sure", row) for place, row in enumerate(rows)]
 
 
 def _drift_rows(drifts: Sequence[DriftEvent]) -> list[Row]:

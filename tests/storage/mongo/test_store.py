@@ -175,7 +175,7 @@ def test_a_raw_page_without_its_row_is_not_shown(store: MongoStore) -> None:
 def test_indexes(store: MongoStore) -> None:
     database = inside(store)
     assert len(database.urls.index_information()) == 8
-    assert len(database.records.index_information()) == 8
+    assert len(database.records.index_information()) == 9
     assert len(database.spills.index_information()) == 3
 
 

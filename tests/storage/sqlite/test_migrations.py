@@ -16,16 +16,19 @@ from tests.kit.outcomes import HOST, make_outcome
 
 
 def columns(db: sqlite3.Connection) -> dict[str, list[Any]]:
-    """The columns of every table."""
+    """The columns of every table, whatever their order."""
     tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    return {name: db.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in tables}
+    found = {name: db.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in tables}
+    return {name: sorted(map(str, (row[1:] for row in rows))) for name, rows in found.items()}
 
 
 def make_schema_14(store: SqliteStore) -> None:
-    """Turns a closed file into one of schema 14: without queues."""
+    """Turns a closed file into one of schema 14: without queues and confidence."""
     with closing(sqlite3.connect(store.path)) as db:
         db.execute("DROP TABLE queues")
         db.execute("ALTER TABLE crawls DROP COLUMN queue")
+        db.execute("DROP INDEX least_sure_of_host")
+        db.execute("ALTER TABLE records DROP COLUMN confidence")
         db.execute("PRAGMA user_version = 14")
         db.commit()
 

@@ -124,6 +124,21 @@ class ModelsContract:
         assert all(chars > 0 for chars in lengths)
         assert store.hosts.by_model(OTHER) == {}
 
+    def test_the_least_sure_pages_of_a_host(self, store: Store) -> None:
+        shares = {"/t/1": 0.9, "/t/2": 0.2, "/t/3": None, "/t/4": 0.5}
+        outcomes = [(make_outcome(path), share) for path, share in shares.items()]
+        store.save(
+            [
+                replace(each, record=replace(some(each.record), confidence=share))
+                for each, share in outcomes
+            ]
+        )
+        found = store.hosts.least_sure(HOST, 2)
+        assert [each.confidence for each in found] == [0.2, 0.5]
+        assert [each.url.endswith(path) for each, path in zip(found, ("/t/2", "/t/4"), strict=True)]
+        assert {each.crawl for each in found} == {"c1"}
+        assert store.hosts.least_sure(OTHER, 2) == []
+
     def test_a_record_made_by_a_newer_model_is_counted_once(self, store: Store) -> None:
         outcome = make_outcome("/t/1", keep_raw=True)
         store.save([outcome])

@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> DataFolder:
         "body": "=1+1",
         "markdown": "",
     }
-    third |= {"signature": "1" * 16, "author": None}
+    third |= {"signature": "1" * 16, "author": None, "confidence": 0.5}
     store.save([outcome("/t/1"), outcome("/t/2"), outcome("/t/3", **third)])
     store.save([outcome("/t/4", host="other.example:8080")])
     store.save([outcome("/t/1", crawl_id="c2")])
@@ -102,6 +102,8 @@ def test_json_lines_are_the_stored_ones(printed: Printed) -> None:
         (["--unique", "--min-chars", "5"], ["/t/1"]),
         (["--min-chars", "60"], ["/t/1", "/t/2", "/t/4", "/t/1"]),
         (["--min-chars", "61"], []),
+        (["--min-confidence", ".5"], ["/t/3"]),
+        (["--min-confidence", ".51"], []),
         (["--since", "2020-01-01T00:00:00+08:00", "--kind", "article"], ["/t/3"]),
         (["--since", "2999-12-31"], []),
     ],
@@ -117,6 +119,7 @@ def test_a_choice_of_records(arguments: list[str], paths: list[str], printed: Pr
         (["--since", "soon"], "'soon' is not a time"),
         (["--kind", "article,forum"], "article, thread, index, other"),
         (["--min-chars", "-1"], "cannot be below 0"),
+        (["--min-confidence", "80"], "give 0 to 1"),
         (["--fields", "url,links.url"], "no field 'links.url'"),
         (["--fields", "links", "--no-links"], "leaves no field"),
         (["--fields", "url", "--format", "text"], "jsonl, csv, parquet"),

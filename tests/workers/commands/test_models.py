@@ -13,6 +13,7 @@ from crawlclean.cleaning.model.overrides import Override
 from crawlclean.cleaning.records import ImageKind, LinkKind, PageKind
 from crawlclean.storage.crawl_types import FailureReason, KeepRaw, UrlState
 from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.hosts import UnsurePage
 from crawlclean.storage.store.models import DriftOutcome
 from crawlclean.workers.answers.hosts import HostAnswer
 from crawlclean.workers.crawl_file.crawl_file import load_crawl_file
@@ -192,7 +193,7 @@ def test_hosts_shows_the_model_on_one_screen(
     store_pages(store, [fetched(n) for n in range(9, 11)])
     said = folder.output("hosts", HOST)
     lines = said.splitlines()
-    assert len(lines) <= 24
+    assert len(lines) <= 29
     assert max(map(len, lines)) <= 79
     assert "  kinds     article      ████████████████████████          10  100%" in lines
     assert "  made with version 1    ███████████████████▎               8   80%" in lines
@@ -201,6 +202,10 @@ def test_hosts_shows_the_model_on_one_screen(
     assert "bodies in div.article.a# on 8 pages" in said
     [data] = folder.rows("hosts", HOST, "--json")
     assert data["records_by_model"] == {"0": 2, "1": 8}
+    sure = [each["confidence"] for each in data["least_sure"]]
+    assert len(sure) == 5
+    assert sure == sorted(sure)
+    assert f"  least sure {sure[0]:.2f} {data['least_sure'][0]['url']}" in lines
     store.models.save(make_model(2, HOST, '{"format": 1}'))
     assert "not used: a site model of format 1" in folder.output("hosts", HOST)
 
@@ -220,13 +225,14 @@ def test_a_screen_holds_a_host_with_everything() -> None:
         is_paused=False,
         next_visits={},
         drifts=(),
+        least_sure=(UnsurePage(url=f"https://{HOST}/", crawl="c1", confidence=0.3),) * 5,
     )
     drifts = [make_drift(n, HOST) for n in range(3)]
     model = make_model(9, HOST, '{"format": 1}')
     figures = HostDetails(answer=answer, waits=None, pause=None, drifts=drifts)
     text = host_text(figures, model, None)
     lines = text.splitlines()
-    assert len(lines) <= 36
+    assert len(lines) <= 41
     assert max(map(len, lines)) <= 79
 
 

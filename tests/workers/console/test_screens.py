@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
-from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason, Outcome
 from crawlclean.storage.opening import DATABASE
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.hosts import Pause
@@ -24,13 +25,19 @@ from tests.kit.queues import A, B, Spider, pause_host, spec
 OTHER = "other.example"
 
 
+def judged(outcome: Outcome, confidence: float) -> Outcome:
+    assert outcome.record
+    return replace(outcome, record=replace(outcome.record, confidence=confidence))
+
+
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a crawl at rest: 30 records, 4 failures of two causes."""
     data = tmp_path_factory.mktemp("stored")
     store = SqliteStore(data / DATABASE)
     store.crawls.put(CrawlSpec(crawl_id="c1", seeds=(f"https://{HOST}/",)), CrawlState.FINISHED)
-    store.save([make_outcome(f"/t/{n}", at=later(n)) for n in range(30)])
+    outcomes = [make_outcome(f"/t/{n}", at=later(n)) for n in range(30)]
+    store.save([judged(each, n / 100) for n, each in enumerate(outcomes)])
     store.save([make_failure(f"/f/{n}", at=later(n)) for n in range(3)])
     gone = make_failure("/f/9", reason=FailureReason.HTTP_STATUS, status=404)
     store.save([gone])
@@ -71,6 +78,9 @@ def test_a_host_at_rest(console: FlaskClient) -> None:
     assert "by ann@ops" in page
     assert "&lt;too slow&gt;" in page
     assert "threads <b>30</b>" in page
+    listed = page[page.index("Bodies least sure") :]
+    assert re.findall(r"/t/(\d+)<", listed)[:5] == ["0", "1", "2", "3", "4"]
+    assert "/t/5<" not in listed
     assert console.get("/hosts/none.example").status_code == 404
     assert console.get("/hosts/%00%E2%80%AE").status_code == 404
 

@@ -80,7 +80,8 @@ def lines_to_export(
         NotFound: No crawl or no host has the name.
     """
     with _store_of(settings, wanted) as store:
-        if wanted.kinds or wanted.min_chars or wanted.is_unique or wanted.topic:
+        is_chosen = wanted.kinds or wanted.min_chars or wanted.min_confidence
+        if is_chosen or wanted.is_unique or wanted.topic:
             yield (record.to_json() for record in select(store, wanted, known))
         else:
             yield store.records.lines(wanted.crawl, wanted.since, wanted.host, known)

@@ -29,6 +29,9 @@ from crawlclean.workers.spoken import say, told
 BY_MODEL_S = 30.0
 """How old the numbers of records by model may be: 10,000 records are counted in 20 ms."""
 
+LEAST_SURE = 5
+"""Pages of a host to look at first: they fit below its figures."""
+
 NAMED_ROWS = 20
 """Rows of host and crawl that begin with a name: who sees more types one letter more."""
 
@@ -134,6 +137,7 @@ def host_details(backends: Backends, host: str) -> HostDetails:
             holds=tuple(waits.holds) if waits else UNSET,
             next_visits={crawl: at for crawl, at in due.items() if at is not None},
             drifts=tuple(map(drift_answer, drifts)),
+            least_sure=tuple(store.hosts.least_sure(host, LEAST_SURE)),
         )
         return HostDetails(answer=answer, waits=waits, pause=pause, drifts=drifts)
 

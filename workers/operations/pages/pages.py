@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from crawlclean.cleaning.confidence import doubts_of
 from crawlclean.cleaning.document.document import RawPage
 from crawlclean.cleaning.document.silent_html import Mark, silent_html
 from crawlclean.cleaning.errors import ConfigError, NotFound, PageError
 from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.model.site_model import SiteModel
+from crawlclean.cleaning.page import read
 from crawlclean.cleaning.records import CleanRecord, Verdict
 from crawlclean.cleaning.urls.normal_form import host_of
 from crawlclean.cleaning.why import explain
@@ -44,6 +46,7 @@ class JudgedPage:
         record: The stored record; None when a hook dropped it, or the page failed.
         again: The record of this reading.
         verdicts: Of this reading, in document order.
+        doubts: What makes its body less sure than others.
         is_same: Whether this reading gives the text of the stored record: its verdicts are those
             of the record then.
     """
@@ -52,6 +55,7 @@ class JudgedPage:
     record: CleanRecord | None
     again: CleanRecord
     verdicts: tuple[Verdict, ...]
+    doubts: Message
     is_same: bool
 
 
@@ -75,12 +79,15 @@ def judge_page(store: Store, page_id: str, crawl: str | None = None) -> JudgedPa
     record = store.records.get(page_id, crawl)
     model = _model(store, raw.host, record.model_version if record else 0)
     again, found = explain(raw, model)
+    doubts = doubts_of(read(raw, model).evidence)
     is_same = record is not None and (record.title, record.body, record.posts) == (
         again.title,
         again.body,
         again.posts,
     )
-    return JudgedPage(raw=raw, record=record, again=again, verdicts=found, is_same=is_same)
+    return JudgedPage(
+        raw=raw, record=record, again=again, verdicts=found, doubts=doubts, is_same=is_same
+    )
 
 
 def newest_reading(backends: Backends, page_id: str, crawl: str = "") -> tuple[int, list[str]]:
