@@ -7,7 +7,7 @@
 | name | use |
 |---|---|
 | ``clean_html(html, url)`` | one page, bytes or text, becomes a record |
-| ``clean_text(html, url)`` | title and text alone, at half the cost |
+| ``clean_text(html, url)`` | title and text alone, at two thirds of the cost |
 | ``RawPage.from_bytes``, ``clean`` | the same in two steps, with status, headers and time |
 | ``learn_site(pages)`` | what the pages of one host have in common, for ``clean(page, model)`` |
 | ``open_data(folder)`` | the records, pages and models of a data folder |

@@ -59,7 +59,7 @@ def clean_text(
     content_type: str | None = None,
     model: SiteModel | None = None,
 ) -> Text:
-    """Reads title and text of one page, and nothing else: half the cost of ``clean_html``.
+    """Reads title and text of one page, and nothing else: two thirds of the cost of ``clean_html``.
 
     The text is ``clean_html(html, url).body``, byte for byte. Arguments and errors are those of
     ``clean_html``; an address helps to know forums, and is no must.
