@@ -184,7 +184,8 @@ def reliability() -> Any:
     axis.set_xlabel("mean confidence")
     axis.set_ylabel("share of bodies with F1 of .8 or more")
     pages, hosts = found["groups"]["all"]["pages"], found["hosts"]
-    axis.set_title(f"{pages:,} pages of {hosts} hosts left out:\nnearer the line is better")
+    title = f"{pages:,} pages of {hosts} sites left out; no direction is better:"
+    axis.set_title(title + "\nwhat is said comes true on the line")
     axis.legend()
     figure.tight_layout()
     return figure

@@ -111,6 +111,7 @@ RECORD_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "link_blocks": st.lists(
         st.builds(LinkBlock, first=COUNT, end=COUNT, start_char=COUNT, end_char=COUNT), max_size=3
     ).map(tuple),
+    "confidence": st.none() | SCORE,
     "lcr": SCORE,
     "ccr": SCORE,
     "origin": TEXT,
