@@ -31,8 +31,10 @@ def test_a_crawl_shows_the_cost_of_each_process(tmp_path: Path) -> None:
         cost, records = ours(web, tmp_path / "data")
         assert sorted(records) == spec.all_pages(web.port)
     roles = {"run", "fork server", "queue", "housekeeper", "worker", "jobs", "spider", "rest"}
-    assert cost.cpu_s.keys() == {*roles, "all"}
-    assert sum(cost.cpu_s[role] for role in roles) == pytest.approx(cost.cpu_s["all"], abs=0.05)
+    assert {"run", "all"} < cost.cpu_s.keys() <= {*roles, "all"}  # some live between two looks
+    assert sum(cost.cpu_s.get(role, 0) for role in roles) == pytest.approx(
+        cost.cpu_s["all"], abs=0.05
+    )
 
 
 def test_the_rounds_are_one_by_their_medians() -> None:

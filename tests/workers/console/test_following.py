@@ -24,6 +24,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.journal import Action, Operation, OperationState
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
+from crawlclean.workers.jobs.learning import roll_back
 from crawlclean.workers.operations.acting import hosts
 from crawlclean.workers.operations.hosts.classes import ClassSize, class_size
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
@@ -207,8 +208,6 @@ def test_the_host_and_the_results_repeat_the_sign(client: FlaskClient, bench: Be
 
 
 def test_a_change_ends_with_the_recleaning(client: FlaskClient, bench: Bench) -> None:
-    do(client, "learn_host", HOST)
-    wait_until(lambda: bool(last(bench).state.has_ended))
     at = datetime.now(UTC)
     alarm = Alarm(
         sign=DriftSign.BODIES, url_class="/n/*", since=at - timedelta(days=1), at=at, pages=9,
@@ -216,12 +215,13 @@ def test_a_change_ends_with_the_recleaning(client: FlaskClient, bench: Bench) ->
         examples=(f"http://{HOST}/n/p1",),
     )  # fmt: skip
     event = DriftEvent(
-        host=HOST, model_version=0, alarm=alarm, outcome=DriftOutcome.LEARNED, new_version=1
+        host=HOST, model_version=1, alarm=alarm, outcome=DriftOutcome.LEARNED, new_version=2
     )
     with closing(bench.store()) as store:
+        assert roll_back(store, HOST, 1).version == 2
         store.drifts.save(event)
     signs = now_signs(bench)
-    assert "version 1 is learned" in signs
+    assert "version 2 is learned" in signs
     assert "11 pages fetched since are cleaned by an older version" in signs
     assert "/n/p{n}" in signs, "as the host's page spells the class"
     page = do(client, "try_reclean", HOST)
