@@ -98,7 +98,7 @@ def scrapy(web: GeneratedWeb, folder: Path) -> tuple[Cost, list[str]]:
 def middle(rows: Sequence[Any]) -> Any:
     """Returns the rounds as one: medians of all numbers, and each round's load and ratio."""
     if not isinstance(rows[0], dict):
-        return round(statistics.median(rows), 3)
+        return rows[0] if len({*rows}) == 1 else round(statistics.median(rows), 3)
     found = {key: middle([row.get(key, 0.0) for row in rows]) for key in rows[0]}
     shown = [key for key in ("load", "ratio") if key in found]
     return {**found, **{f"{key}s": [row[key] for row in rows] for key in shown}}
