@@ -131,7 +131,7 @@ def read(
     """Returns the record of a page as ``clean`` does, with what it was made of.
 
     Args:
-        page: The decoded page, parsed or not; overrides need one that is not.
+        page: The decoded page, parsed or not; where overrides hold it is parsed once more.
         model: The model of the page's host, or None.
         blocks: Whether the record has the logical link blocks of the source.
         trail: Receives the rule that cut each line of the page, where it is asked for.
@@ -226,7 +226,8 @@ def parsed(
     if model is not None and model.overrides:
         overrides = overrides_of(model.overrides, normalize(page.url), model.url_rules)
     outline = Outline() if overrides else None
-    document = known or read_document(page, outline.follow if outline is not None else None)
+    document = known if outline is None else None
+    document = document or read_document(page, outline.follow if outline is not None else None)
     if model is None:
         return document, None
     places = find_places(document, model)

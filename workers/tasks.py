@@ -463,7 +463,7 @@ class _Job:
             if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
                 return None
             with suppress(PageError):
-                if document := document_of(page):
+                if document := document_of(page, obeys=spec.page_robots):
                     found[page.page_id] = document
         return found if len(found) >= FIRST_AT else {}
 

@@ -22,7 +22,7 @@ from benchmarks.kit.results import ROOT
 from tests.kit.crawls import command, environment
 from tests.kit.processes import children_of, command_of, cpu_s, family_of, processes_of, role_of
 
-LOOK_S = 0.1
+LOOK_S = 0.1  # between two looks at the processes; the kernel tells nobody of their time
 MEMORY_S = 1.0  # between two looks at the memory: a look costs some 20 ms of the kernel
 MEMORY_LINE = re.compile(r"^(Rss|Pss|Private_Clean|Private_Dirty):\s+(\d+) kB", re.MULTILINE)
 

@@ -32,7 +32,7 @@ RIGHT = 0.8  # F1 from which a body is right
 PARTS = 6  # of the hosts
 THREADS = 20  # of a forum: its pages are alike
 LEARNED_FROM = (3, 20)
-BINS = 10
+BINS = 10  # of the plot: tenths of the pages, two hundred each
 STEPS, RIDGE = 12, 1.0  # of Newton's method, and what keeps its weights small
 LEAST_CHARS = 10  # of gold: "+1" alone measures nothing
 

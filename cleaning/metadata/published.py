@@ -84,7 +84,7 @@ _MAX_DATES = 3  # in the text of a line, and as many by its <time>: published, c
 _VALUE = re.compile(r"=\s{0,3}[\"'](?P<value>1\d{9}(?:\d{3})?\b|20\d\d-\d\d-\d\d[^\"'<;,]{0,30})")
 _VARIABLE = re.compile(r"\b(?:ct|(?:create|publish|pub)_?(?:[Tt]ime|[Dd]ate))\s{0,3}$")
 _MAX_VARIABLE_CHARS = 20  # the longest name and the spaces behind it
-_HAS_YEAR = re.compile(r"[\d年]")
+_NUMBER = re.compile(r"[\d年]")  # 3 天前, 二〇二六年; 昨天 has none
 _DATELINE_CHARS = 80  # of a paragraph that may begin with a place and a date
 _MOST_PLACE = 3.0  # words before the date of a dateline
 _DATELINE = re.compile(r"\s?[)\]）】.。:|]|\s?[-–—]")
@@ -220,7 +220,7 @@ def _find_anywhere(tree: Tree, lines: Byline, clock: _Clock) -> FoundDate | None
         text = tree.line_text(line)
         if len(text) > MAX_LINE_CHARS or not (line in timed or DATE_HINT.search(text.lower())):
             continue
-        if lines.first <= line <= lines.last and not (line in timed or _HAS_YEAR.search(text)):
+        if lines.first <= line <= lines.last and not (line in timed or _NUMBER.search(text)):
             continue  # its 昨天 and 今天 are those of the story
         for date, label in _dates_of(tree, lines, line, text, timed.get(line, ()), clock):
             score = _score(tree, lines, line, date, label)

@@ -168,8 +168,10 @@ def end_page(
     return _page(page, keep_raw, model, hooks or HookCalls(), document, obeys=obeys)
 
 
-def document_of(page: QueuedPage) -> Document | None:
+def document_of(page: QueuedPage, *, obeys: bool) -> Document | None:
     """Parses a page that may get a record; None for anything else than the text of a new page.
+
+    Where its noindex counts (``obeys``), a page that has it gives None, too.
 
     Raises:
         PageError: The page cannot be parsed.
@@ -179,7 +181,8 @@ def document_of(page: QueuedPage) -> Document | None:
     is_text = result.status == HTTPStatus.OK and not result.failure and bool(result.body)
     if not is_new or not is_text or is_feed(result.body) or foreign_type(result.body):
         return None
-    return read_document(_raw_page(page))
+    document = read_document(_raw_page(page))
+    return None if obeys and page_robots(document, __dist__).is_noindex else document
 
 
 def _raw_page(page: QueuedPage) -> RawPage:

@@ -8,6 +8,7 @@ import pytest
 from msgspec import structs
 
 from crawlclean import ConfigError, RawPage, SiteModel, clean
+from crawlclean.cleaning.document.document import read_document
 from crawlclean.cleaning.document.outline import Outline, selector
 from crawlclean.cleaning.document.reader import parse
 from crawlclean.cleaning.model.overrides import (
@@ -16,6 +17,7 @@ from crawlclean.cleaning.model.overrides import (
     check_overrides,
     selector_of_line,
 )
+from crawlclean.cleaning.page import read
 from crawlclean.cleaning.records import BodySource, PageKind, VerdictReason, Via
 from crawlclean.cleaning.why import explain
 
@@ -78,6 +80,12 @@ def test_the_body_is_what_a_selector_finds() -> None:
     assert found["这座大桥"].reason is VerdictReason.OVERRIDE
     assert found["大桥全长"].reason is VerdictReason.OVERRIDE_CUT
     assert found["大桥全长"].by == "div.summary"
+
+
+def test_overrides_hold_for_a_page_that_was_parsed_without_them() -> None:
+    given, said = page(), model(Override(drop=("p.note",)))
+    assert read(read_document(given), said).record == clean(given, said)
+    assert "采访那天" not in clean(given, said).body
 
 
 def test_the_first_selector_that_finds_something_counts() -> None:
