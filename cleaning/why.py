@@ -341,6 +341,14 @@ def explain(
         InvalidUrl: The page's own URL is no absolute http(s) URL.
         TypeError: ``page`` is no RawPage.
     """
+    reading, verdicts = explain_reading(page, model)
+    return reading.record, verdicts
+
+
+def explain_reading(
+    page: RawPage, model: SiteModel | None = None
+) -> tuple[Reading, tuple[Verdict, ...]]:
+    """Returns what ``explain`` does, with all that the record was made of."""
     trail = Trail()
     reading = read(page, model, trail=trail)
     found = [*_Judge(reading, trail).blocks()]
@@ -358,7 +366,7 @@ def explain(
             by=said,
         )
         found.insert(0, verdict)
-    return reading.record, tuple(found)
+    return reading, tuple(found)
 
 
 class _Judge:

@@ -16,7 +16,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.page import read
 from crawlclean.cleaning.records import CleanRecord, Verdict
 from crawlclean.cleaning.urls.normal_form import host_of
-from crawlclean.cleaning.why import explain
+from crawlclean.cleaning.why import explain_reading
 from crawlclean.storage.crawl_types import FailureReason, UrlRow, UrlState
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.visits import difference
@@ -78,8 +78,8 @@ def judge_page(store: Store, page_id: str, crawl: str | None = None) -> JudgedPa
         raise ConfigError(f"the answer has {len(raw.html):,} characters, more than is read here")
     record = store.records.get(page_id, crawl)
     model = _model(store, raw.host, record.model_version if record else 0)
-    again, found = explain(raw, model)
-    doubts = doubts_of(read(raw, model).evidence)
+    reading, found = explain_reading(raw, model)
+    again, doubts = reading.record, doubts_of(reading.evidence)
     is_same = record is not None and (record.title, record.body, record.posts) == (
         again.title,
         again.body,
@@ -106,7 +106,7 @@ def newest_reading(backends: Backends, page_id: str, crawl: str = "") -> tuple[i
         before, after = judged.record or judged.again, judged.again
         version = store.models.newest(before.host)
         if version != after.model_version:
-            after = explain(judged.raw, _model(store, before.host, version))[0]
+            after = read(judged.raw, _model(store, before.host, version)).record
     return version, difference(before, after)
 
 
