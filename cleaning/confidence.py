@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from crawlclean.cleaning.body.page_body import Body
 from crawlclean.cleaning.document.tree import Tree
-from crawlclean.cleaning.features.lines import count_units
+from crawlclean.cleaning.features.lines import weigh_lines
 from crawlclean.cleaning.messages import Message, joined
 from crawlclean.cleaning.records import BodySource
 
@@ -73,7 +73,8 @@ USUAL = Evidence(
 
 def weigh_evidence(tree: Tree, body: Body, *, is_dated: bool) -> Evidence | None:
     """Collects the evidence for the body of a page; None without a body."""
-    own, linked = tree.units or count_units(tree)
+    lines = weigh_lines(tree)
+    own, linked = lines.own, lines.linked
     words = [mine + links for mine, links in zip(own, linked, strict=True)]
     kept = [0.0] * len(words)
     for i in body.lines:

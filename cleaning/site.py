@@ -146,6 +146,6 @@ def _read(one: View, model: SiteModel) -> _Read:
         body,
         [(paths[a.block], link) for a, link in zip(tree.anchors, links, strict=False)],
         [(paths[p.block], image) for p, image in zip(tree.pictures, images, strict=False)],
-        facts_of(document, links, kind, title, one.units),
+        facts_of(document, links, kind, title),
         SamplePage(page.url, body.source, title, body.text, links),
     )

@@ -509,7 +509,10 @@ class _Job:
         pages = self._frontier.classes.add_pages(self._crawl_id, self._host, count)
         if is_due(pages - count, pages):
             store = self._context.store
-            self._patiently(learn_classes, self._frontier, store, spec, self._host)
+            # A model of all pages but the home page has just learned the same.
+            is_whole = self._first is not None and self._first.about.page_count >= pages - 1
+            rules = self._first.model.url_rules if self._first and is_whole else None
+            self._patiently(learn_classes, self._frontier, store, spec, self._host, rules)
             self._are_rules_new = True
             self._keep_rules()
 

@@ -188,6 +188,8 @@ class Document:
         base: Absolute URL that relative URLs are resolved against: ``http://news.example/2024/``.
         declared: The values of head and JSON-LD.
         warnings: Capped or guessed input, from decoding and parsing.
+        alone: Its links by its own evidence, with the body and the title that they were read for:
+            the pages a host is learned from are read twice.
     """
 
     page: RawPage
@@ -195,6 +197,7 @@ class Document:
     base: str
     declared: Declared
     warnings: tuple[PageWarning, ...] = ()
+    alone: list[Any] = field(default_factory=list, compare=False, repr=False)
 
 
 def read_document(page: RawPage, follow: Follow | None = None) -> Document:

@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from msgspec import Struct
 
@@ -377,7 +378,7 @@ class Tree:
         line_starts: First run of each line; no line is without one.
         known_texts: Remembered results of ``line_text``, ``""`` for lines not asked for; empty
             until the lines are weighed.
-        units: Units of each line outside and inside links, once the lines are weighed; else None.
+        weighed: Its lines, once ``features.lines`` has weighed them; else None.
         line_blocks: Innermost block around each line.
         block_tags: Tag of each block in document order; block 0 is ``<html>``.
         block_parents: Block around each block, -1 for the first.
@@ -415,7 +416,7 @@ class Tree:
     has_controls: bool = False
     line_starts: list[int] = field(default_factory=list)
     known_texts: list[str] = field(default_factory=list)
-    units: tuple[list[float], list[float]] | None = None
+    weighed: Any = None
     line_blocks: list[int] = field(default_factory=list)
     block_tags: list[str] = field(default_factory=list)
     block_parents: list[int] = field(default_factory=list)

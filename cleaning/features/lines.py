@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from crawlclean.cleaning.document.tree import Tree
@@ -219,7 +219,17 @@ def count_units(tree: Tree, texts: list[str] | None = None) -> tuple[list[float]
 
 
 def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
-    """Counts own and linked units and the worth of each line; notes disclaimers."""
+    """Counts own and linked units and the worth of each line; notes disclaimers.
+
+    A page is searched several times, and each search changes the worth of its lines.
+    """
+    if tree.weighed is None or trail is not None:
+        tree.weighed = _weigh_lines(tree, trail)
+    lines: Lines = tree.weighed
+    return replace(lines, texts=lines.texts.copy(), worth=lines.worth.copy(), trail=trail)
+
+
+def _weigh_lines(tree: Tree, trail: Trail | None) -> Lines:
     plain: list[str] = []
     own, linked = count_units(tree, plain)
     count = len(own)
@@ -255,8 +265,8 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
         for i in range(tree.block_lines[block], tree.line_end(block)):
             if worth[i] == PLAIN_WORTH and not texts[i].isdigit():
                 worth[i] = own[i] - linked[i]
-    tree.known_texts, tree.units = texts.copy(), (own, linked)
-    return Lines(tree, texts, own, linked, worth, trail)
+    tree.known_texts = texts.copy()
+    return Lines(tree, texts, own, linked, worth)
 
 
 def ends_sentence(tree: Tree, line: int) -> bool:

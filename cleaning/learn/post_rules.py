@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 
 from crawlclean.cleaning.body.noise import find_noise
 from crawlclean.cleaning.body.page_body import make_body
@@ -366,18 +367,25 @@ def _classes_of(views: Sequence[View]) -> list[list[View]]:
 def _shape_of(members: Sequence[View]) -> Shape | None:
     """The shape of the posts that the pages of a class agree on; None without."""
     read = sorted(members, key=lambda one: one.page.page_id)[:_MOST_READ]
-    shared = _shared_texts(read)
-    found = _find_all(read[:_FIRST_READ], shared)
-    if any(each.is_all for each in found):
-        found += _find_all(read[_FIRST_READ:], shared)
-    # Each page votes for all its names: which of two twins comes first differs from page to page.
+    find_shared = cache(lambda: _shared_texts(read))
+    least = max(_CLASS_VOTERS, _AGREE_SHARE * len(read))
+    found: list[_Found] = []
+    votes: Counter[Name] = Counter()
+    for number, one in enumerate(read):
+        if max(votes.values(), default=0) + len(read) - number < least or (
+            number == _FIRST_READ and not votes
+        ):
+            return None
+        each = _find_posts(one, find_shared)
+        if each is not None:
+            found.append(each)
+            # It votes for all its names: which of two twins comes first differs from page to page.
+            votes.update(each.thread.contents if each.is_all else ())
     named = Counter(name for each in found for name in each.thread.contents)
-    votes = Counter(name for each in found if each.is_all for name in each.thread.contents)
     firsts = Counter(each.thread.contents[0] for each in found)
     content: Name = max(
         sorted(votes), key=lambda name: (votes[name], firsts[name]), default=("", "")
     )
-    least = max(_CLASS_VOTERS, _AGREE_SHARE * len(read))
     if votes[content] < least or votes[content] < _CLEAR_SHARE * named[content]:
         return None
     voters = [each.thread.contents for each in found if content in each.thread.contents]
@@ -396,21 +404,16 @@ def _shared_texts(views: Sequence[View]) -> frozenset[str]:
     return frozenset(text for text, count in counts.items() if count >= least)
 
 
-def _find_all(views: Sequence[View], shared: frozenset[str]) -> list[_Found]:
-    found = (_find_posts(one, shared) for one in views)
-    return [each for each in found if each is not None]
-
-
-def _find_posts(one: View, shared: frozenset[str]) -> _Found | None:
+def _find_posts(one: View, find_shared: Callable[[], frozenset[str]]) -> _Found | None:
     tree, title_line = one.tree, one.body.title_line
-    reader = _reader(tree, title_line)
+    reader = _reader(one)
     texts = reader.is_text.copy()
     title = tree.line_text(title_line) if title_line >= 0 else ""
     has_article = one.body.source not in (BodySource.POSTS, BodySource.LIST)
     thread = find_thread_of_users(reader, one.body.lines if has_article else [], title)
     if thread is None:
         return None
-    own = reader.lines.own
+    own, shared = reader.lines.own, find_shared()
     inside = {i for post in thread.posts for i in (*post.texts, *post.quotes, *post.others)}
     if thread.first is not None and not _is_by_user(tree, thread):
         inside -= set(thread.posts[0].texts)
@@ -452,17 +455,17 @@ def _user_links(tree: Tree, post: PostPlace) -> set[str]:
     return found
 
 
-def _reader(tree: Tree, title_line: int) -> PostFinder:
-    lines = weigh_lines(tree)
-    noise = find_noise(tree, add_up(lines), None, (title_line,))
-    return PostFinder(tree, lines, noise.is_noise)
+def _reader(one: View) -> PostFinder:
+    lines = weigh_lines(one.tree)
+    noise = find_noise(one.tree, add_up(lines), None, (one.body.title_line,))
+    return PostFinder(one.tree, lines, noise.is_noise)
 
 
 def _read_as_thread(one: View, shape: Shape) -> None:
     """Reads a page as a thread of a known shape; a page without such parts stays as it is."""
     tree, title_line = one.tree, one.body.title_line
     title = tree.line_text(title_line) if title_line >= 0 else ""
-    thread = find_shaped(_reader(tree, title_line), title, shape)
+    thread = find_shaped(_reader(one), title, shape)
     if thread is None or not thread.lines:
         return
     one.body = make_body(tree, thread.lines, BodySource.POSTS, title_line, thread)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import repeat
 
-from crawlclean.cleaning.body.page_body import Body, extract_body, weigh
+from crawlclean.cleaning.body.page_body import Body, extract_body
 from crawlclean.cleaning.document.document import Document, RawPage
 from crawlclean.cleaning.document.tree import Tree
 from crawlclean.cleaning.model.paths import line_key, numbered_names, open_step, step_of
@@ -80,7 +80,6 @@ class View:
     Attributes:
         document: The parsed page.
         body: The body found on the page alone.
-        units: Text units of each line outside and inside links (``features.lines``).
         texts: Key of the line's text (``model.paths.line_key``): ``共有#条评论``.
         own: Characters outside links.
         linked: Characters inside links.
@@ -92,7 +91,6 @@ class View:
 
     document: Document
     body: Body
-    units: tuple[list[float], list[float]]
     texts: list[str]
     own: list[int]
     linked: list[int]
@@ -153,8 +151,7 @@ class PathTable:
 def view(document: Document) -> View:
     """Finds the body of a page; the paths are numbered later, for all pages together."""
     tree = document.tree
-    weighed = weigh(tree)
-    body = extract_body(tree, document.page.url, weighed=weighed)
+    body = extract_body(tree, document.page.url)
     count = len(tree.line_starts)
     own, linked, anchors, inner = ([0] * count for _ in range(4))
     kept = [False] * count
@@ -176,7 +173,6 @@ def view(document: Document) -> View:
     return View(
         document=document,
         body=body,
-        units=(weighed.own, weighed.linked),
         texts=[line_key(tree.line_text(i)) for i in range(count)],
         own=own,
         linked=linked,

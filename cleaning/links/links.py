@@ -207,6 +207,19 @@ def read_links(
         title: Its title without the site's name.
         places: The places of its host's model on the page, None without a model.
     """
+    tree, alone = document.tree, document.alone
+    if not alone or alone[:2] != [body, title]:
+        document.alone[:] = body, title, _read_alone(document, body, title)
+    links, warnings = document.alone[2]
+    if places is not None:
+        links = apply_model_to_links(tree, links, places)
+    return links, warnings
+
+
+def _read_alone(
+    document: Document, body: Body, title: str
+) -> tuple[tuple[Link, ...], tuple[PageWarning, ...]]:
+    """Reads the links of a page by its own evidence."""
     tree = document.tree
     own = read_anchors(document)
     lists = LinkLists(document, body, title, own)
@@ -228,8 +241,6 @@ def read_links(
             )
         ]
     )
-    if places is not None:
-        links = apply_model_to_links(tree, links, places)
     return links, _warnings(len(tree.anchors) - len(links), own.cut_texts)
 
 

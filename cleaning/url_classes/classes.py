@@ -22,7 +22,7 @@ from statistics import median
 from typing import Generic, TypeVar
 
 from crawlclean.cleaning.document.document import Document
-from crawlclean.cleaning.features.lines import count_units, count_words, plain_title
+from crawlclean.cleaning.features.lines import count_words, plain_title, weigh_lines
 from crawlclean.cleaning.records import CleanRecord, Link, PageKind
 from crawlclean.cleaning.urls.normal_form import normalize
 from crawlclean.cleaning.urls.shapes import shape_of, template_of_words, word_slots
@@ -90,7 +90,6 @@ def facts_of(
     links: Iterable[Link],
     kind: PageKind,
     title: str = "",
-    units: tuple[list[float], list[float]] | None = None,
 ) -> PageFacts:
     """Collects the facts of a parsed page.
 
@@ -99,11 +98,11 @@ def facts_of(
         links: Its links.
         kind: Its kind.
         title: Its title.
-        units: Own and linked units of each line, if counted before.
     """
     tree, page = document.tree, document.page
     url = normalize(page.url)
-    counted = enumerate(zip(*(units or count_units(tree)), strict=True))
+    weighed = weigh_lines(tree)
+    counted = enumerate(zip(weighed.own, weighed.linked, strict=True))
     return PageFacts(
         url=url,
         kind=kind,

@@ -50,14 +50,14 @@ class RecleanedPage:
     """One record before and after re-cleaning.
 
     Attributes:
+        raw: The page.
         before: The stored record.
         after: The record with the model.
-        outcome: For ``Store.save``; None when both records are equal.
     """
 
+    raw: RawPage
     before: CleanRecord
     after: CleanRecord
-    outcome: Outcome | None
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -165,17 +165,19 @@ def reclean_page(
     if before is None or before.fetched_at != version.fetched_at:
         return None  # deleted, or fetched again meanwhile
     after = (hooks or HookCalls()).finish(read(raw, model).record)[0]
-    if after is None:
-        return RecleanedPage(before=before, after=before, outcome=None)
-    if after == before:
-        return RecleanedPage(before=before, after=after, outcome=None)
-    rows = [row for row in store.urls.rows(version.page_id) if row.crawl_id == version.crawl_id]
-    if not rows:
-        return None  # deleted meanwhile
-    outcome = judged_again(store, before, _outcome(rows[0], raw, after))
+    return RecleanedPage(raw=raw, before=before, after=before if after is None else after)
+
+
+def outcome_of(store: Store, page: RecleanedPage, crawl_id: str) -> Outcome | None:
+    """The outcome for ``Store.save``; None when both records are equal, or were deleted."""
+    before, after = page.before, page.after
+    rows = [each for each in store.urls.rows(after.page_id) if each.crawl_id == crawl_id]
+    if after == before or not rows:
+        return None
+    outcome = judged_again(store, before, _outcome(rows[0], page.raw, after))
     if not _content_images(after) <= _content_images(before):
         outcome = replace(outcome, images_due=True)
-    return RecleanedPage(before=before, after=after, outcome=outcome)
+    return outcome
 
 
 def _content_images(record: CleanRecord) -> set[str]:
@@ -274,9 +276,9 @@ def reclean_records(
             done.unarchived += 1
             continue
         done.cleaned += 1
-        if page.outcome is not None:
-            outcomes.append(page.outcome)
-            done.with_new_images += page.outcome.images_due
+        if outcome := outcome_of(store, page, version.crawl_id):
+            outcomes.append(outcome)
+            done.with_new_images += outcome.images_due
         changed = page.changed
         done.changed += bool(changed)
         done.by_field.update(changed)
@@ -529,8 +531,8 @@ class RecleaningSlice:
         )
         progress.note(models, class_of(record.url), changed=is_changed)
         progress.well_taught += is_well_taught
-        if is_changed and page.outcome is not None:
-            self._outcomes.append(page.outcome)
+        if is_changed and (outcome := outcome_of(self._store, page, version.crawl_id)):
+            self._outcomes.append(outcome)
 
     def _clean(
         self, version: StoredPage, own: SiteModel, record: CleanRecord

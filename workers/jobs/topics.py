@@ -245,11 +245,12 @@ def judged_again(store: Store, before: CleanRecord, outcome: Outcome) -> Outcome
     template, or lack a title.
     """
     record, queued, judgements = outcome.record, outcome.queued, []
-    if record is None:
+    pages = store.topics.of_page(queued.page_id)
+    if record is None or not pages:
         return outcome
     old, chars = record_signature(before), len(before.body)
     is_other = not is_same_story(old, chars, outcome.story, len(record.body), same_host=True)
-    for page in store.topics.of_page(queued.page_id):
+    for page in pages:
         row = store.topics.get(page.judgement.topic)
         if row is None or page.crawl_id != queued.crawl_id:
             continue

@@ -150,13 +150,42 @@ def is_due(before: int, after: int) -> bool:
     return any(before < pages <= after for pages in LEARN_AT)
 
 
-def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) -> HostUrlRules:
-    """Learns a host's classes from a sample of its stored pages, and orders its queue by them."""
+def learn_classes(
+    frontier: Frontier,
+    store: Store,
+    spec: CrawlSpec,
+    host: str,
+    rules: UrlRules | None = None,
+) -> None:
+    """Keeps the URL rules of a host for a crawl, and orders the host's queue by them.
+
+    Args:
+        frontier: The queue.
+        store: Holds the pages.
+        spec: Of the crawl.
+        host: Lower-case authority.
+        rules: The rules; None: they are learned from a sample of the host's stored pages.
+    """
+    crawl_id = spec.crawl_id
+    keep_rules(frontier, crawl_id, host, rules or _learned(store, crawl_id, host))
+    known = host_rules(frontier, crawl_id, host)
+    ranked = 0
+    if samples_classes(spec):
+
+        def place_of(found: Discovery) -> int:
+            return found.rank if found.rank == DULL_RANK else known.rank(found.url, found.rank)
+
+        ranked = frontier.classes.rerank(crawl_id, host, place_of)
+    extra = {"host": host, "classes": len(known.rules), "ranked": ranked}
+    log.info("url classes", extra=extra)
+
+
+def _learned(store: Store, crawl_id: str, host: str) -> UrlRules:
+    """Learns the URL rules of a host from a sample of its stored pages."""
     # Not with this module: `run` and `why` judge URLs without the learner.
     from crawlclean.cleaning.url_classes.classes import PageFacts, facts_of_record
     from crawlclean.cleaning.url_classes.learning import learn_url_rules
 
-    crawl_id = spec.crawl_id
     facts = [facts_of_record(r) for r in store.records.sample(crawl_id, host, SAMPLED)]
     moved = store.urls.sample(crawl_id, host, UrlState.REDIRECT, SAMPLED)
     moved += store.urls.sample(crawl_id, host, UrlState.EXCLUDED, SAMPLED)
@@ -166,18 +195,7 @@ def learn_classes(frontier: Frontier, store: Store, spec: CrawlSpec, host: str) 
         is_page = row.page_id == page_id(row.url)
         if target and target != row.url and is_page:
             facts.append(PageFacts(url=normalize(row.url), moved_to=normalize(target)))
-    keep_rules(frontier, crawl_id, host, learn_url_rules(facts))
-    known = host_rules(frontier, crawl_id, host)
-    ranked = 0
-    if samples_classes(spec):
-
-        def place_of(found: Discovery) -> int:
-            return found.rank if found.rank == DULL_RANK else known.rank(found.url, found.rank)
-
-        ranked = frontier.classes.rerank(crawl_id, host, place_of)
-    extra = {"host": host, "pages": len(facts), "classes": len(known.rules), "ranked": ranked}
-    log.info("url classes", extra=extra)
-    return known
+    return learn_url_rules(facts)
 
 
 def keep_rules(

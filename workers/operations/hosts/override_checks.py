@@ -117,9 +117,8 @@ def _uses(one: Override, model: SiteModel, pages: Iterable[RawPage]) -> Iterator
             if field != "kind" and not finds(page, text):
                 continue
             fits += 1
-            each = RecleanedPage(
-                before=clean(page, without), after=clean(page, model), outcome=None
-            )
+            before, after = clean(page, without), clean(page, model)
+            each = RecleanedPage(raw=page, before=before, after=after)
             found = {x: (old, new) for x, old, new in changes_of(each) if x in COMPARED}
             changes.update(found.keys())
             if found and len(examples) < EXAMPLES:
