@@ -212,7 +212,7 @@ class ServerKeeper:
         return True
 
 
-LOOK_S = 0.1  # between two looks: a finished crawl ends so soon
+LOOK_S = 0.25  # between two looks, of 2 ms each: a finished crawl ends so soon
 # A role stops before the role that it feeds; the stories of the last pages are to be told. What the
 # housekeeper queues meanwhile waits for the next run.
 STOP_ORDER = ("spider", "worker", "housekeeper")

@@ -34,6 +34,8 @@ from crawlclean.storage.queue.embedded import die_with_parent, ends_within
 
 # What a role imports before it works; modules that it imports later it imports alone.
 MODULES = (
+    # Names its deprecated classes by a search of all modules: first, while these are few.
+    "scrapy.core.downloader.contextfactory",
     "crawlclean.workers.cli",
     "crawlclean.workers.commands.joining",
     "crawlclean.workers.processes.worker",

@@ -59,7 +59,6 @@ log = logging.getLogger(__name__)
 WORKER_TTL_S = 26  # an idle worker sends a heartbeat every 11 s
 WATCH_S = 2  # claims end after 20 s of silence: several renewals may fail
 STOPPING = (signal.SIGTERM, signal.SIGINT)
-COLLECT_FROM = 5_000  # new objects, more than all but the largest pages make at a time
 OVERTIME_S = 3.0  # with WATCH_S: a job is killed at most 5 s after its time
 MOST_JOBS = 1_000  # of one process: what a library or a hook never gives back ends with it
 MOST_BYTES = 400 << 20  # of one process, at its peak: a large page leaves its memory in pieces
@@ -369,7 +368,6 @@ def preload() -> None:
     importlib.import_module("crawlclean.workers.tasks")
     gc.collect()
     gc.freeze()
-    gc.set_threshold(COLLECT_FROM)
 
 
 def work_until_stopped() -> None:
