@@ -215,11 +215,6 @@ _MARK = re.compile(
     r"_hsenc|_hsmi|__hs\w+|_openstat|vero_id|oly_(?:anon|enc)_id|_ga|_gl|spm)(?:=.*)?",
     re.I | re.ASCII,
 )
-_MAYBE_LEFT_OUT = re.compile(
-    r"sessionid|phpsessid|oscsid|zenid|cfid=|cftoken=|session(?:_id)?=|[?&]sid=|utm_|clid|clsrc|"
-    r"braid|igshid|mc_[ce]id|mkt_tok|_hs|_openstat|vero_id|oly_|[?&](?:_g[al]|spm)\b",
-    re.I,
-)
 
 
 class TrapSign(StrEnum):
@@ -256,8 +251,6 @@ def without_session(url: str) -> str:
 
     ``sid`` and ``session`` are removed only where the value is random: it may be a story's number.
     """
-    if not _MAYBE_LEFT_OUT.search(url):
-        return url
     head, mark, query = url.partition("?")
     if ";" in head:
         head = "/".join(_without_parameters(segment) for segment in head.split("/"))
