@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from crawlclean.cleaning.errors import (
     ConfigError,
+    DataDirectoryInUse,
     NotFound,
     QueueUnavailable,
     StorageError,
@@ -13,6 +15,7 @@ from crawlclean.cleaning.errors import (
 )
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.queue.embedded import (
+    LOOK_S,
     EmbeddedServer,
     make_data_folder,
     socket_path,
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 CRASHED_PATIENCE_S = 120.0  # time to start `run` again, and for its server to read a large file
 LEFT_PATIENCE_S = 3.0  # the run has ended: what joined it ends soon, too
+TURN_S = 10.0  # for a run to start its server, or to save its queue and end
 DATABASE = "records.sqlite"
 
 
@@ -138,3 +142,35 @@ def start_queue(config: StorageConfig) -> tuple[EmbeddedServer | None, Frontier]
     from crawlclean.storage.queue.frontier import Frontier
 
     return server, Frontier(server.url)
+
+
+def join_or_start_queue(
+    config: StorageConfig, *, create: bool
+) -> tuple[EmbeddedServer | None, Frontier]:
+    """The queue of what runs on the data folder; where nothing does, as ``start_queue``.
+
+    A run that is ending, or starting, is waited for: its folder is taken, and its queue cannot be
+    joined.
+
+    Args:
+        config: Servers or data folder.
+        create: Whether a folder that holds no crawl may get a queue.
+
+    Raises:
+        NotFound: The folder holds no crawl, and ``create`` is False.
+        DataDirectoryInUse: Another process keeps the folder, and lets nobody join.
+        QueueUnavailable: The Redis server does not answer.
+    """
+    until = time.monotonic() + TURN_S
+    while True:
+        try:
+            return None, join_queue(config)
+        except NotFound:
+            if not create:
+                open_store(config).close()
+        try:
+            return start_queue(config)
+        except DataDirectoryInUse:
+            if time.monotonic() > until:
+                raise
+            time.sleep(LOOK_S)  # nothing tells when another process frees its folder

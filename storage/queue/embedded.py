@@ -222,8 +222,8 @@ class DataLock:
             owner = self._file.read(20).decode("ascii", "replace").strip()
             self.release()
             raise DataDirectoryInUse(
-                f"{data} is in use by process {owner or '?'}: wait for it, "
-                "join it (worker, spider), or choose another with --data"
+                f"{data} is in use by process {owner or '?'}: wait for it, or choose another with "
+                "--data"
             ) from error
         self._file.truncate(0)
         self._file.write(str(os.getpid()).encode())

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.storage import opening
 from crawlclean.storage.queue.embedded import DataLock
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.topic_types import ReceiverKind
@@ -164,7 +165,10 @@ def test_a_report_leaves_a_queue_at_rest_alone(copy: DataFolder) -> None:
     assert (report["waiting"], state()) == (None, before)
 
 
-def test_a_run_that_is_refused_changes_nothing(copy: DataFolder) -> None:
+def test_a_run_that_is_refused_changes_nothing(
+    copy: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "TURN_S", 0.1)
     (before,) = copy.rows("topic", "quake", "--show", "--json")
     seeds = ("--seeds", "http://127.0.0.1:9/", "--allow-private")
     lock = DataLock(copy.data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
@@ -12,13 +11,17 @@ from msgspec import Struct
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import (
-    DataDirectoryInUse,
     NotFound,
     ServiceError,
     StoreUnavailable,
 )
-from crawlclean.storage.opening import join_queue, open_store, start_queue
-from crawlclean.storage.queue.embedded import LOOK_S, EmbeddedServer, has_queue_file
+from crawlclean.storage.opening import (
+    join_or_start_queue,
+    join_queue,
+    open_store,
+    start_queue,
+)
+from crawlclean.storage.queue.embedded import EmbeddedServer, has_queue_file
 from crawlclean.workers.config import Settings, variable
 from crawlclean.workers.hooks.loading import Hooks, load_hooks
 
@@ -31,9 +34,6 @@ if TYPE_CHECKING:  # the queue's client is slow to import, and most operations o
     from crawlclean.storage.store.protocol import Store
 
 T = TypeVar("T")
-
-TURN_S = 10.0
-"""How long a command waits for a run that ends: it takes the folder until its queue is saved."""
 
 
 class QueueSide(Struct, frozen=True):
@@ -136,33 +136,15 @@ class Backends:
         """
         server: EmbeddedServer | None = None
         if at_rest:
-            server, frontier = self._joined_or_started()
+            server, frontier = join_or_start_queue(self.settings.storage, create=False)
+            if server:
+                frontier.expire_sessions()  # of a run that was killed
         else:
             frontier = join_queue(self.settings.storage)
         try:
             yield frontier
         finally:
             _close(server, frontier)
-
-    def _joined_or_started(self) -> tuple[EmbeddedServer | None, Frontier]:
-        until = time.monotonic() + TURN_S
-        while True:
-            try:
-                return None, join_queue(self.settings.storage)
-            except NotFound:
-                # Raises NotFound before a server is started in a folder without a crawl.
-                open_store(self.settings.storage).close()
-            try:
-                return self._started()
-            except DataDirectoryInUse:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(LOOK_S)  # nothing tells when another process frees its folder
-
-    def _started(self) -> tuple[EmbeddedServer | None, Frontier]:
-        server, frontier = start_queue(self.settings.storage)
-        frontier.expire_sessions()  # of a run that was killed
-        return server, frontier
 
     @contextmanager
     def queue_side(self, *, at_rest: bool = False) -> Iterator[QueueSide]:
@@ -195,7 +177,8 @@ class Backends:
             raise StoreUnavailable(f"{data} is read-only")
         if not has_queue_file(data):
             raise NotFound("the queue is lost")
-        server, frontier = self._started()
+        server, frontier = start_queue(self.settings.storage)
+        frontier.expire_sessions()
         opened.callback(_close, server, frontier)
         return QueueSide(frontier=frontier)
 

@@ -16,7 +16,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from crawlclean.cleaning.errors import DatabaseDamaged, QueueUnavailable, ServiceError
+from crawlclean.cleaning.errors import (
+    DatabaseDamaged,
+    QueueUnavailable,
+    ServiceError,
+    StorageError,
+)
 from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.embedded import EmbeddedServer, Watchdog, ends_within, start_bound
@@ -259,7 +264,7 @@ class Disk:
 
 
 class Fleet:
-    """All processes of one run.
+    """All processes of one run; none, where another run on the data folder has them.
 
     Attributes:
         disk: The room for what is fetched.
@@ -284,6 +289,7 @@ class Fleet:
         self.outage = OutageLog("queue")
         self._settings = settings
         self._server = server
+        self._is_guest = settings.storage.is_embedded and not server
         self._frontier = frontier
         self._report = report
         self._keeper = ServerKeeper(server, report) if server else None
@@ -298,6 +304,8 @@ class Fleet:
         """Starts every process, and begins to count signals."""
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, self._interrupted)
+        if self._is_guest:
+            return
         self._supervisor.start("housekeeper")
         self._supervisor.start("worker", self._settings.workers.count)
         self._supervisor.start("spider")
@@ -387,7 +395,10 @@ class Fleet:
     def tolerate(self, error: ServiceError) -> None:
         """Logs an error that may pass; raises one that is not retryable, or that delays an end."""
         in_vain = self.interrupts > 1 or (self.interrupts and self.disk.is_full)
-        if in_vain or not error.retryable:
+        is_left = self._is_guest and isinstance(error, QueueUnavailable)  # the other run has ended
+        if is_left and self.interrupts:
+            raise StorageError("interrupted with the other run; the same command resumes")
+        if in_vain or is_left or not error.retryable:
             raise error
         if not self._server:  # ServerKeeper reports the death of our own server
             self.outage.notice(error)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from crawlclean.cleaning.errors import DataDirectoryInUse
+from crawlclean.storage import opening
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.queue.embedded import DataLock
 from crawlclean.workers.config import Settings
-from crawlclean.workers.operations import backends
 from crawlclean.workers.operations.backends import Backends
 
 
@@ -38,7 +38,7 @@ def test_a_run_that_ends_is_waited_for(settings: Settings) -> None:
 def test_a_folder_that_stays_taken_is_said(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backends, "TURN_S", 0.1)
+    monkeypatch.setattr(opening, "TURN_S", 0.1)
     lock = DataLock(settings.storage.data)
     with (
         pytest.raises(DataDirectoryInUse, match="in use by process"),

@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
 from crawlclean.cleaning.urls.normal_form import host_of, normalize
 from crawlclean.storage.crawl_types import CrawlCounts, CrawlRow, CrawlSpec, CrawlState
-from crawlclean.storage.opening import open_store, start_queue
+from crawlclean.storage.opening import join_or_start_queue, open_store
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.ownership import announce, check_owner, check_store
@@ -38,6 +38,8 @@ from crawlclean.workers.spoken import say
 
 if TYPE_CHECKING:  # `run` imports no cleaner: its workers have one
     from crawlclean.cleaning.model.overrides import Override
+
+T = TypeVar("T")
 
 DRAIN_LIMIT_S = 120.0  # for pages in flight at a stop: what is left then is done by the next run
 REPEATED_PAGES = 100  # a job has no more; a worker that was killed between store and queue left one
@@ -81,7 +83,8 @@ class CrawlBackends:
 
     Attributes:
         settings: Where the backends are, and everything else.
-        server: The queue's embedded server; None when the queue is on a Redis server.
+        server: The queue's embedded server; None when the queue is on a Redis server, or that of
+            another run on the data folder, whose processes do the work.
         frontier: The queue.
         store: The store.
         forks: Starts the processes; None: each is an interpreter of its own.
@@ -110,7 +113,7 @@ def open_backends(settings: Settings) -> Iterator[CrawlBackends]:
 @contextmanager
 def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBackends]:
     load_hooks(settings)  # before anything is fetched: workers would fail at their start
-    server, frontier = start_queue(settings.storage)
+    server, frontier = join_or_start_queue(settings.storage, create=True)
     try:
         store = open_store(settings.storage, create=True)
         try:
@@ -128,6 +131,35 @@ def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBacke
         frontier.close()
         if server:
             server.stop()
+
+
+def with_backends(
+    settings: Settings, tell: Callable[[str], None], work: Callable[[CrawlBackends, bool], T]
+) -> T:
+    """Does work with the backends of a crawl, and goes on with it when the run it had joined ends.
+
+    Args:
+        settings: Where the backends are.
+        tell: Gets a line about another run.
+        work: Gets the backends, and whether it goes on.
+
+    Raises:
+        ServiceError: The data folder or a server cannot be used.
+        ConfigError: A hook cannot be loaded.
+    """
+    goes_on = False
+    while True:
+        with open_backends(settings) as backends:
+            is_guest = settings.storage.is_embedded and not backends.server
+            if is_guest:
+                tell("another run has the data folder: its processes crawl for this one, too")
+            try:
+                return work(backends, goes_on)
+            except QueueUnavailable:
+                if not is_guest:
+                    raise
+        tell("the other run has ended: going on without it")
+        goes_on = True
 
 
 def use_overrides(

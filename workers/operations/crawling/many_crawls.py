@@ -30,8 +30,8 @@ from crawlclean.workers.operations.crawling.lifecycle import (
     End,
     VisitWait,
     finishing_note,
-    open_backends,
     use_overrides,
+    with_backends,
 )
 from crawlclean.workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome, outcome_of
 from crawlclean.workers.operations.crawling.recovery import leads_further
@@ -167,12 +167,16 @@ def run_sites(
         ServiceError: The data folder or a server cannot be used.
     """
     specs = [crawl_spec(settings, [url], "") for url in urls]
-    watcher.show_step("starting the queue")
-    with open_backends(settings) as backends:
-        use_overrides(backends, file, urls, watcher.print_line)
-        took = _Sites(backends, specs, at_once, watcher).run(fresh=fresh)
+
+    def crawl(backends: CrawlBackends, goes_on: bool) -> tuple[list[SiteReport], CrawlOutcome]:
+        if not goes_on:
+            use_overrides(backends, file, urls, watcher.print_line)
+        took = _Sites(backends, specs, at_once, watcher).run(fresh=fresh and not goes_on)
         outcome = crawl_outcome(backends.store, [spec.crawl_id for spec in specs])
         return list(report_sites(backends.store, backends.frontier, specs, took)), outcome
+
+    watcher.show_step("starting the queue")
+    return with_backends(settings, watcher.print_line, crawl)
 
 
 class _Sites(Crawls):

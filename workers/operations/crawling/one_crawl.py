@@ -23,9 +23,9 @@ from crawlclean.workers.operations.crawling.lifecycle import (
     End,
     VisitWait,
     finishing_note,
-    open_backends,
     state_at_end,
     use_overrides,
+    with_backends,
 )
 from crawlclean.workers.operations.crawling.outcome import crawl_outcome
 from crawlclean.workers.operations.crawling.specs import needs_contact, withheld_lines
@@ -76,17 +76,24 @@ def run_crawl(
         spec: Seeds and limits.
         watcher: Receives counts and messages.
         fresh: Forget the URLs that an earlier run of this crawl left in the queue.
-        begin: Called once the data folder is this run's, before anything is fetched.
+        begin: Called once queue and store are open, before anything is fetched.
         file: The crawl file, whose overrides the models of the hosts get.
 
     Raises:
         ServiceError: The data folder or a server cannot be used.
     """
+    part: _OneCrawl | None = None
+
+    def crawl(backends: CrawlBackends, goes_on: bool) -> Ended:
+        nonlocal part
+        if not goes_on:
+            begin()
+            use_overrides(backends, file, spec.seeds, watcher.print_line)
+        part = _OneCrawl(backends, spec, watcher, part)
+        return part.run(fresh=fresh and not goes_on)
+
     watcher.show_step("starting the queue")
-    with open_backends(settings) as backends:
-        begin()
-        use_overrides(backends, file, spec.seeds, watcher.print_line)
-        return _OneCrawl(backends, spec, watcher).run(fresh=fresh)
+    return with_backends(settings, watcher.print_line, crawl)
 
 
 class _OneCrawl(Crawls):
@@ -94,18 +101,26 @@ class _OneCrawl(Crawls):
 
     waits_to_learn = True
 
-    def __init__(self, backends: CrawlBackends, spec: CrawlSpec, watcher: Watcher) -> None:
+    def __init__(
+        self,
+        backends: CrawlBackends,
+        spec: CrawlSpec,
+        watcher: Watcher,
+        before: _OneCrawl | None = None,
+    ) -> None:
         super().__init__(backends, watcher.print_line)
         self._spec = spec
         self._watcher = watcher
-        self._begun = time.monotonic()
-        self._known = 0  # records of the crawl in the store before the run
+        self._begun: float = before._begun if before else time.monotonic()
+        # Records of the crawl in the store before the run.
+        self._known: int | None = before._known if before else None
 
     def run(self, *, fresh: bool) -> Ended:
         crawl = self._prepare(fresh=fresh)
         before = self._frontier.counts(self._spec.crawl_id)
-        if not fresh:  # which counts all anew
-            self._known = self._records_before([self._spec.crawl_id])
+        if self._known is None:
+            known = 0 if fresh else self._records_before([self._spec.crawl_id])
+            self._known = known  # --fresh counts all anew
         is_over = before.open == 0 and not self._spec.keep_fresh
         if is_over and not self._frontier.learning.count():
             self._write_end(self._spec, before)
@@ -250,7 +265,7 @@ class _OneCrawl(Crawls):
             kept_records=outcome.kept,
             images=self._images() if self._spec.images else UNSET,
             # By the store: a queue that is older than it has pages stored once more.
-            new_records=max(0, outcome.all_records - self._known),
+            new_records=max(0, outcome.all_records - (self._known or 0)),
             fetched=counts.fetched - before.fetched,
             failed=counts.failed,
             waiting=counts.pending,

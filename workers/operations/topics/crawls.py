@@ -207,8 +207,6 @@ def run_topic(
     Returns:
         What ``run_crawl`` returns, and why the topic found nothing.
 
-    Nothing of the topic changes while another process has the data folder.
-
     Args:
         settings: Where the data is.
         spec: Order of its crawl.
