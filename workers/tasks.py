@@ -509,9 +509,10 @@ class _Job:
         pages = self._frontier.classes.add_pages(self._crawl_id, self._host, count)
         if is_due(pages - count, pages):
             store = self._context.store
-            # A model of all pages but the home page has just learned the same.
-            is_whole = self._first is not None and self._first.about.page_count >= pages - 1
-            rules = self._first.model.url_rules if self._first and is_whole else None
+            # A model of most of these pages has just learned the same.
+            first = self._first
+            is_same = first is not None and 4 * first.about.page_count >= 3 * pages
+            rules = first.model.url_rules if first is not None and is_same else None
             self._patiently(learn_classes, self._frontier, store, spec, self._host, rules)
             self._are_rules_new = True
             self._keep_rules()

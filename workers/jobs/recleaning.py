@@ -61,11 +61,11 @@ class RecleanedPage:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Names of the fields that differ, ``model_version`` left out: ``("body", "markdown")``."""
+        """Names of the fields that differ, but for those about the reading: ``("body",)``."""
         return tuple(
             each.name
             for each in fields(CleanRecord)
-            if each.name != "model_version"
+            if each.name not in ("model_version", "confidence")
             and getattr(self.before, each.name) != getattr(self.after, each.name)
         )
 

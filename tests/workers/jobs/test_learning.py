@@ -16,7 +16,7 @@ from crawlclean.cleaning.model.overrides import Override
 from crawlclean.cleaning.records import BodySource
 from crawlclean.cleaning.site import learn_site
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
-from crawlclean.storage.crawl_types import FetchResult, KeepRaw
+from crawlclean.storage.crawl_types import FetchResult, KeepRaw, UrlState
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.models import LearnReason, StoredModel
 from crawlclean.workers.jobs.learning import keep_overrides, learn_host, roll_back
@@ -227,6 +227,25 @@ def test_a_new_host_is_learned_before_its_pages_are_cleaned(tmp_path: Path) -> N
     assert all(each and each.body_source is BodySource.SITE for each in records)
     assert (again.cleaned, again.changed) == (10, 0)
     assert bench.log.count(" learned host=") == 1
+
+
+def test_no_new_host_is_learned_from_a_page_with_noindex(tmp_path: Path) -> None:
+    with Waiting(tmp_path) as bench:
+        answers = site_answers(range(9))
+        hidden = b"<meta name=robots content=noindex>" + article_html(8)
+        answers["8.html"] = replace(answers["8.html"], body=hidden)
+        bench.fetch(*map(article_url, range(9)), crawl_id="c", **answers)
+        bench.start_worker()
+        bench.sweep_until(bench.is_done)
+        bench.sweep_until(lambda: bench.frontier.learning.count() == 0)
+        store = bench.store()
+        stored = store.models.get(HOST)
+        assert stored is not None
+        sample = read_model(stored).sample
+        ended = store.urls.rows(page_id(normalize(article_url(8))))
+        store.close()
+    assert set(sample) == {normalize(article_url(n)) for n in range(8)}
+    assert [each.state for each in ended] == [UrlState.EXCLUDED]
 
 
 def test_of_two_workers_that_learn_a_new_host_the_quicker_one_counts(tmp_path: Path) -> None:
