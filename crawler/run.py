@@ -15,10 +15,8 @@ from scrapy.crawler import AsyncCrawlerProcess
 from crawlclean.crawler.config import CrawlConfig
 from crawlclean.crawler.hosts_file import load_hosts
 from crawlclean.crawler.leasing import LOOKUP_SLOTS
-from crawlclean.crawler.robots import user_agent
 from crawlclean.crawler.spiders.site import SiteSpider
 from crawlclean.crawler.transfer.certificates import tls_context
-from crawlclean.crawler.transfer.content_encoding import ACCEPT_ENCODING
 from crawlclean.storage.config import StorageConfig
 
 GRACE_S = 3.0  # for open requests at a stop; a request may take a minute
@@ -28,35 +26,18 @@ def scrapy_settings(config: CrawlConfig) -> dict[str, Any]:
     """Returns Scrapy's settings; plain values only, because Scrapy copies them deeply."""
     return {
         "CA_FILE": str(config.ca_file.resolve()) if config.ca_file else "",
-        "USER_AGENT": user_agent(config),
-        "DEFAULT_REQUEST_HEADERS": {
-            "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
-            "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6,*;q=0.4",
-            "Accept-Encoding": ACCEPT_ENCODING,
-        },
         "TWISTED_DNS_RESOLVER": "crawlclean.crawler.addresses.guard.GuardedResolver",
         # A look-up of a name that no server knows holds a thread for seconds.
         "REACTOR_THREADPOOL_MAXSIZE": 2 * LOOKUP_SLOTS,
-        "CONCURRENT_REQUESTS": config.concurrency + LOOKUP_SLOTS,
         "CONCURRENT_REQUESTS_PER_DOMAIN": config.concurrency,
-        "DOWNLOAD_DELAY": 0,
-        "DOWNLOAD_TIMEOUT": config.timeout_s,
-        "DOWNLOAD_MAXSIZE": config.max_page_bytes,
         "DOWNLOAD_WARNSIZE": 0,
-        "DOWNLOAD_HANDLERS": dict.fromkeys(
-            ("http", "https"), "crawlclean.crawler.transfer.downloading.BoundedDownloadHandler"
-        )
-        | dict.fromkeys(("data", "file", "ftp", "s3")),
+        "DOWNLOAD_HANDLERS": dict.fromkeys(("data", "file", "ftp", "http", "https", "s3")),
         "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
         # Empty, instead of switching components off one by one: those would still be loaded at
         # every start, and components of later versions would be on.
         "EXTENSIONS_BASE": {},
         "SPIDER_MIDDLEWARES_BASE": {},
-        "DOWNLOADER_MIDDLEWARES_BASE": {
-            "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
-            "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
-            "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
-        },
+        "DOWNLOADER_MIDDLEWARES_BASE": {},
         "LOG_ENABLED": False,  # our own logging is set up by the process
         "LOG_INSTALL_ROOT_HANDLER": False,
         "STATS_DUMP": False,

@@ -1,7 +1,8 @@
 """The spider: fetches leased URLs and puts the responses into the queue; never parses a page.
 
-The way of a lease: ``start`` -> ``_request`` (refused, or sent) -> ``answered`` or ``unanswered``
--> ``_retry`` or ``_end``.
+The way of a lease: ``start`` -> ``_fetch`` (refused, or sent) -> ``answered`` or ``_unanswered`` ->
+``_retry`` or ``_end``. One task goes this way: Scrapy's engine, which would start a hundred tasks
+for each response, has the process, the signals and nothing to do.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
-from twisted.python.failure import Failure as TwistedFailure
 
 from crawlclean.cleaning.document.document import CUT_SHORT_HEADER
 from crawlclean.cleaning.errors import FetchError, PageTooLarge, QueueUnavailable, StorageError
@@ -33,6 +33,7 @@ from crawlclean.crawler.leasing import LeaseSource, OutageDetector
 from crawlclean.crawler.robots import MAX_BYTES as MAX_ROBOTS_BYTES, end_robots, user_agent
 from crawlclean.crawler.transfer.certificates import WrongCertificate
 from crawlclean.crawler.transfer.content_encoding import undo_codings
+from crawlclean.crawler.transfer.downloading import BoundedDownloadHandler
 from crawlclean.crawler.transfer.requests import LeaseFilter, RequestBuilder, elapsed_ms
 from crawlclean.crawler.transfer.responses import (
     address_refused,
@@ -110,48 +111,44 @@ class SiteSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider.stop_needless_download, signals.headers_received)
         crawler.signals.connect(spider.stop_at_enough, signals.bytes_received)
-        crawler.signals.connect(spider.callback_failed, signals.spider_error)
-        crawler.signals.connect(spider.end_session, signals.spider_closed)
+        crawler.signals.connect(spider.finish, signals.spider_closed)
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yields a request for every lease; ends leases that need none."""
+        """Fetches every lease, each in a task of its own; yields no request to Scrapy."""
         log.info("spider started", extra={"user_agent": self._user_agent})
+        self._downloads = BoundedDownloadHandler(self.crawler)
         self._reporting = asyncio.ensure_future(self._log.report())
         async for lease in self.source.leases():
-            # gather returns the exception as a value: one bad lease must not end all others.
-            [request] = await asyncio.gather(self._request(lease), return_exceptions=True)
-            if isinstance(request, BaseException):
-                log.error("a lease failed", exc_info=request, extra={"url": lease.url})
-                await self._fail(lease, request)
-            elif request:
-                yield request
+            self._run_beside(lease, self._fetch(lease))
+        return
+        yield  # Scrapy wants an asynchronous generator
 
-    async def _request(self, lease: Lease) -> Request | None:
-        """Returns the request of a lease, or None when the lease ends or waits without one."""
+    async def _fetch(self, lease: Lease) -> None:
+        """Sends the request of a lease, unless it is refused or must wait, and ends the lease."""
         refusal = await self._filter.failure_of(lease)
         if refusal:
             await self._end(lease, FetchResult(failure=refusal), asked=False)
-            return None
-        if lease.needs_address:
-            self._run_beside(lease, self._fetch_in_turn(lease))
-            return None
-        return self._build(lease, lease.url)
+            return
+        if lease.needs_address and not await self._has_turn(lease):
+            return
+        request: Request | None = self._requests.request(lease, lease.url)
+        while request:
+            try:
+                response = await self._downloads.download_request(request)
+            except Exception as error:  # of libraries: what it is about is judged
+                await self._unanswered(lease, error, request.meta)
+                return
+            response.request = request
+            request = await self.answered(lease, response)
 
-    def _build(self, lease: Lease, url: str, **meta: Any) -> Request:
-        request = self._requests.request(lease, url, **meta)
-        return request.replace(callback=self.answered, errback=self.unanswered)
-
-    async def _fetch_in_turn(self, lease: Lease) -> None:
-        """Sends the request of a host that shares its clock with all hosts of its IP address.
+    async def _has_turn(self, lease: Lease) -> bool:
+        """Whether the request of a host that shares the clock of its IP address may be sent.
 
         The queue takes the lease back while another host of the address holds the clock.
         """
         address = await self._requests.address(lease)
-        if not address or await self.source.locate(lease, address):
-            engine = self.crawler.engine
-            assert engine is not None  # noqa: S101 - requests are made while it runs
-            engine.crawl(self._build(lease, lease.url))
+        return not address or await self.source.locate(lease, address)
 
     def _run_beside(
         self, lease: Lease, work: Coroutine[Any, Any, None], *, is_last: bool = False
@@ -190,28 +187,26 @@ class SiteSpider(Spider):
         if request.meta["received"] > MAX_ROBOTS_BYTES:
             raise StopDownload(fail=False)
 
-    async def answered(self, response: Response) -> AsyncIterator[Request]:
-        """Judges an HTTP response: keep, try again, or give up."""
-        lease: Lease = response.meta["lease"]
+    async def answered(self, lease: Lease, response: Response) -> Request | None:
+        """Judges an HTTP response: keep, try again, or give up; returns a request to follow."""
         self._network.answered()
         headers = header_pairs(response.headers)
         # The resolver lets no other address pass; this checks the address of the connection.
         address = None if "proxy" in response.meta else response.ip_address
         if address is not None and not lease.allow_private and not is_public(str(address)):
             await self._end(lease, FetchResult(failure=address_refused(str(address))))
-            return
+            return None
         if response.status not in STATUSES:
             detail = Message("no_status", response.status)
             why = Failure(reason=FailureReason.BROKEN_ANSWER, detail=detail)
             await self._without_answer(lease, why, response.meta)
-            return
+            return None
         lease, new_cookies = await self._with_cookies(lease, response)
         moved = self._moved_robots(lease, response)
         if moved:
             self._log.add(lease, response.status, 0, elapsed_ms(response.meta), "redirect")
             await asyncio.sleep(lease.pause_ms / 1000)
-            yield moved
-            return
+            return moved
         verdict = judge_answer(
             response.status, headers, lease.role, lease.attempt, self._max_attempts
         )
@@ -221,14 +216,14 @@ class SiteSpider(Spider):
                 verdict = judge_self_redirect(new_cookies, lease.attempt, self._max_attempts)
         if isinstance(verdict, Retry):
             await self._retry(lease, verdict, response.meta, response.status)
-            return
+            return None
         if verdict is None and is_cut(response):
             # The same bytes at every attempt are what the server has: browsers show them.
             is_last = lease.attempt >= self._max_attempts and response.body
             if not (is_last and lease.role in (PageRole.PAGE, PageRole.SITEMAP)):
                 why = Failure(reason=FailureReason.BROKEN_ANSWER, detail=Message("cut_short"))
                 await self._without_answer(lease, why, response.meta)
-                return
+                return None
             headers += ((CUT_SHORT_HEADER, "1"),)
         try:
             is_kept = verdict is None and not is_redirect(response.status, headers)
@@ -236,7 +231,7 @@ class SiteSpider(Spider):
         except (FetchError, PageTooLarge) as error:
             why = failure_of(error, lease.host, refused=False)
             await self._without_answer(lease, why, response.meta)
-            return
+            return None
         result = FetchResult(
             status=response.status,
             headers=headers,
@@ -247,6 +242,7 @@ class SiteSpider(Spider):
         )
         host_wait_ms = slow_down_ms(response.status, headers, lease.attempt)
         await self._end(lease, result, host_wait_ms=host_wait_ms)
+        return None
 
     async def _with_cookies(self, lease: Lease, response: Response) -> tuple[Lease, list[str]]:
         """Keeps the cookies of a response; returns (the lease with them, names of new ones)."""
@@ -295,28 +291,26 @@ class SiteSpider(Spider):
             return None
         # A new request: credentials for the first host are not for the second.
         begun = response.meta["begun"] + lease.pause_ms / 1000
-        return self._build(lease, target, begun=begun, hops=hops + 1)
+        return self._requests.request(lease, target, begun=begun, hops=hops + 1)
 
-    async def unanswered(self, failure: TwistedFailure) -> None:
+    async def _unanswered(self, lease: Lease, error: Exception, meta: dict[str, Any]) -> None:
         """Judges a request without a usable response: try again, or give up."""
-        request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
-        lease: Lease = request.meta["lease"]
         hostname = urlsplit(lease.url).hostname or ""
         unsure = self._guard.unsure(hostname)
         refused = not lease.allow_private and self._guard.refused(hostname)
         why = failure_of(
-            failure.value,
+            error,
             lease.host,
             refused=refused,
             unsure=unsure,
-            certificate=request.meta.get("certificate"),
+            certificate=meta.get("certificate"),
         )
-        away = unreachable_of(failure.value, why, unsure=unsure)
-        request.meta["was_reached"] = was_reached(away, why)
+        away = unreachable_of(error, why, unsure=unsure)
+        meta["was_reached"] = was_reached(away, why)
         if away:
-            await self._maybe_away(lease, why, away, request.meta)
+            await self._maybe_away(lease, why, away, meta)
         else:
-            await self._without_answer(lease, why, request.meta)
+            await self._without_answer(lease, why, meta)
 
     async def _maybe_away(
         self, lease: Lease, why: Failure, away: Unreachable, meta: dict[str, Any]
@@ -355,11 +349,6 @@ class SiteSpider(Spider):
             return None
         self.source.counters[Counter.WRONG_CERTIFICATES] += 1
         return wrong.fault
-
-    def callback_failed(self, failure: TwistedFailure, response: Any) -> None:
-        """Ends the lease after an exception in ``answered`` or ``unanswered``; Scrapy logs it."""
-        lease: Lease = response.request.meta["lease"]
-        self._run_beside(lease, self._fail(lease, failure.value), is_last=True)
 
     async def _fail(self, lease: Lease, error: BaseException | None) -> None:
         """Ends a lease as failed after an exception; without this it would be held for ever."""
@@ -404,6 +393,12 @@ class SiteSpider(Spider):
         )
         self.source.counters[Counter.ROBOTS_READ] += 1
         self.source.end(lease)
+
+    async def finish(self) -> None:
+        """Ends the session when what is being fetched has ended."""
+        while self._ending:
+            await asyncio.wait(self._ending)
+        await self.end_session()
 
     async def end_session(self) -> None:
         """Gives back the leases that are still held when the spider closes."""

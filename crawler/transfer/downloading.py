@@ -230,7 +230,7 @@ class _PermittedConnections(IdleConnections):
 
 
 class BoundedDownloadHandler(HTTP11DownloadHandler):
-    """Scrapy's HTTP/1.1 handler, bounded; named in Scrapy's ``DOWNLOAD_HANDLERS``."""
+    """Scrapy's HTTP/1.1 handler, bounded."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -270,9 +270,3 @@ class BoundedDownloadHandler(HTTP11DownloadHandler):
             if url.scheme == "https":
                 known = self._faults.of(url.hostname or "", url.port or HTTPS_PORT)
                 request.meta["certificate"] = known
-
-    async def close(self) -> None:
-        """Closes the idle connections of all pools."""
-        for pool in self._pools.values():
-            self._pool = pool
-            await super().close()

@@ -35,7 +35,8 @@ from crawlclean.crawler.addresses.guard import (
 from crawlclean.crawler.config import CrawlConfig
 from crawlclean.crawler.hosts_file import HostOverride, HostOverrides
 from crawlclean.crawler.leasing import LeaseSource
-from crawlclean.crawler.robots import RobotsRules
+from crawlclean.crawler.robots import RobotsRules, user_agent
+from crawlclean.crawler.transfer.content_encoding import ACCEPT_ENCODING
 from crawlclean.crawler.transfer.responses import address_refused, no_address
 from crawlclean.storage.crawl_types import Failure, FailureReason, Lease, PageRole, StoredCookie
 from crawlclean.storage.queue.fetch_queue import FetchQueue
@@ -131,6 +132,11 @@ def _jar(cookies: tuple[StoredCookie, ...], request: Request) -> CookieJar:
 
 log = logging.getLogger(__name__)
 
+HEADERS = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5",
+    "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6,*;q=0.4",
+    "Accept-Encoding": ACCEPT_ENCODING,
+}
 IMAGE_ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"
 
 
@@ -177,6 +183,7 @@ class RequestBuilder:
         """Lets the address guard trust the proxies of ``hosts``."""
         self._hosts = hosts
         self._config = config
+        self._headers = {**HEADERS, "User-Agent": user_agent(config)}
         self._withheld: set[str] = set()
         self.guard = installed_guard()
         for proxy in self._hosts.proxy_hostnames():
@@ -190,15 +197,15 @@ class RequestBuilder:
             "lease": lease,
             "begun": time.monotonic(),
             "verify_tls": self._is_verified(lease, rule),
-            "handle_httpstatus_all": True,
+            "download_timeout": self._config.timeout_s,
             "download_fail_on_dataloss": False,  # the spider decides about what came (is_cut)
             # A long robots.txt is cut, whatever Content-Length it states.
             "download_maxsize": self.max_bytes(lease),
         }
         return Request(
             url,
-            dont_filter=True,
             headers={
+                **self._headers,
                 **image_headers(lease, url),
                 **conditional_headers(lease),
                 **({} if rule.has_secrets else cookie_header(lease, url)),
