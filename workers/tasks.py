@@ -352,8 +352,6 @@ class _Job:
         store, models = self._context.store, self._context.models
         version = self._patiently(store.models.newest, self._host)
         documents = self._documents(pages, spec) if not version else {}
-        if documents is None:
-            return None
         first = learn_first([*documents.values()], LEARN_AT[FIRST_AT]) if documents else None
         while True:
             self._model = first or self._patiently(models.version, self._host, version)
@@ -446,13 +444,11 @@ class _Job:
             self._frontier.add, self._crawl_id, found
         )
 
-    def _documents(
-        self, pages: Sequence[QueuedPage], spec: CrawlSpec
-    ) -> dict[str, Document] | None:
+    def _documents(self, pages: Sequence[QueuedPage], spec: CrawlSpec) -> dict[str, Document]:
         """The pages that a host without a model is learned from before they are cleaned, by id.
 
         Cleaned first, they would be parsed three times and stored twice. Empty where they are too
-        few or too large; None when another worker has them.
+        few or too large.
         """
         is_small = sum(len(page.result.body) for page in pages) <= FIRST_BYTES
         if len(pages) < FIRST_AT or not is_small or spec.keep_raw is not KeepRaw.ALL:
@@ -460,8 +456,8 @@ class _Job:
         found = {}
         self.is_cleaning = True
         for page in pages:
-            if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
-                return None
+            if not page.result.failure:
+                self._frontier.mark(self._id, page.page_id)
             with suppress(PageError):
                 if document := document_of(page, obeys=spec.page_robots):
                     found[page.page_id] = document
@@ -475,13 +471,14 @@ class _Job:
         self.is_cleaning = True
         for page in pages:
             # A page that could not be fetched is not cleaned, and cannot kill the worker.
-            if not page.result.failure and not self._frontier.mark(self._id, page.page_id):
-                return None
+            if not page.result.failure:
+                self._frontier.mark(self._id, page.page_id)
             ending = _end(page, spec, self._model, self._hooks, documents.get(page.page_id))
             endings.append(ending if self._topic is None else with_picture(ending))
         self.is_cleaning = False
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
-        return endings if self._frontier.mark(self._id, "") else None
+        self._frontier.mark(self._id, "")
+        return endings if self._frontier.keep_claim(self._id) else None
 
     def _judge(self, spec: CrawlSpec, yields: Sequence[PageYield]) -> None:
         """Adds what pages brought to the accounts of their URL classes; stops barren classes."""

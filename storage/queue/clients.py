@@ -102,6 +102,20 @@ def open_async_client(url: str) -> Any:
     return AsyncRedis.from_pool(pool)
 
 
+def open_quiet(client: Any) -> Any:
+    """Returns a connection of its own, opened at its first command, that gets no answers.
+
+    A command on it is done when the server reads it, though its process was killed meanwhile.
+    """
+    pool = client.connection_pool
+    return pool.connection_class(**pool.connection_kwargs, redis_connect_func=_silence)
+
+
+def _silence(connection: Any) -> None:
+    connection.on_connect()
+    connection.send_command("CLIENT", "REPLY", "OFF")
+
+
 def _opened(client: Any, url: str, **options: Any) -> Any:
     try:
         opened = client.from_url(url, **options)

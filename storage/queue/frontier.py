@@ -28,6 +28,7 @@ from crawlclean.storage.queue.clients import (
     Arg,
     Scripts,
     open_client,
+    open_quiet,
     queue_ms,
     raises_queue_errors,
 )
@@ -62,6 +63,7 @@ TRIAL_MS = 300_000
 """A trial that no spider took until then waits like the host's other URLs."""
 CLAIM_TTL_MS = round(SILENT_S * 1000)
 NO_BLAME = "!"
+MARK_TTL_S = 3600  # of a job whose worker and housekeeper are both gone
 QUEUE_ID = "cc:queue"
 
 
@@ -77,6 +79,7 @@ class Frontier:
 
     def __init__(self, redis_url: str) -> None:
         self._client = open_client(redis_url)
+        self._quiet = open_quiet(self._client)
         self._scripts = Scripts(self._client)
         self._jobs = JobQueue(self._client)
         self.classes = UrlClassLedger(self._client, self._scripts)
@@ -374,14 +377,10 @@ class Frontier:
 
     def claim(self, job_id: str, worker: str) -> list[QueuedPage]:
         """Claims the pages of a job for ``CLAIM_TTL_MS``; empty when another worker has them."""
-        flat = self._scripts("claim", job_id, worker, CLAIM_TTL_MS)
-        pairs = [(flat[i].decode(), int(flat[i + 1])) for i in range(0, len(flat), 2)]
+        crawl, *flat = map(bytes.decode, self._scripts("claim", job_id, worker, CLAIM_TTL_MS))
+        pairs = [(flat[i], int(flat[i + 1])) for i in range(0, len(flat), 2)]
         if not pairs:
             return []
-        crawl_id = self._client.hget(f"cc:j:{job_id}", "crawl")
-        if crawl_id is None:
-            return []
-        crawl = crawl_id.decode()
         with self._client.pipeline(transaction=False) as pipe:
             for pid, _ in pairs:
                 pipe.hgetall(f"cc:p:{crawl}:{pid}")
@@ -392,13 +391,17 @@ class Frontier:
             if page
         ]
 
-    def mark(self, job_id: str, page_id: str) -> bool:
-        """Records the page that is being cleaned (``""``: none); False when the claim is lost."""
-        return bool(self._scripts("heartbeat", job_id, CLAIM_TTL_MS, page_id))
+    def mark(self, job_id: str, page_id: str) -> None:
+        """Records the page that is being cleaned (``""``: none), without waiting for the server."""
+        quiet, key = self._quiet, f"cc:m:{job_id}"
+        command = ("SET", key, page_id, "EX", MARK_TTL_S) if page_id else ("DEL", key)
+        quiet.retry.call_with_retry(
+            lambda: quiet.send_command(*command), lambda _: quiet.disconnect()
+        )
 
     def keep_claim(self, job_id: str) -> bool:
         """Renews a claim for ``CLAIM_TTL_MS``; False when it is lost."""
-        return bool(self._scripts("heartbeat", job_id, CLAIM_TTL_MS, "-"))
+        return bool(self._scripts("heartbeat", job_id, CLAIM_TTL_MS, ""))
 
     def break_claim(self, job_id: str, why: str = "") -> None:
         """Ends a claim as if its worker had died; the housekeeper redoes the pages.
@@ -407,7 +410,7 @@ class Frontier:
             job_id: The job.
             why: What the log of the page says that was being cleaned; ``""``: its worker died.
         """
-        self._scripts("heartbeat", job_id, 0, "-", stored(why))
+        self._scripts("heartbeat", job_id, 0, stored(why))
 
     def give_back(self, job_id: str) -> None:
         """Ends a claim without counting a crash, for an outage of store or queue."""
@@ -605,5 +608,6 @@ class Frontier:
         return f"{info.get('server_name', 'redis')} {version}"
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Closes the connections."""
+        self._quiet.disconnect()
         self._client.close()

@@ -1,17 +1,17 @@
 -- queued -> claimed: a worker takes a job's pages, each with a new token.
--- ARGV: job, worker, ttl ms. Returns {page id, token, ...}; empty when another worker has the job, or
--- the job has ended.
+-- ARGV: job, worker, ttl ms. Returns {crawl, page id, token, ...}; no page when another worker has the
+-- job, or the job has ended.
 local job, t, at = ARGV[1], now(), wall()
 local j = redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'ids', 'worker', 'host')
 if not j[1] or j[3] then
-  return {}
+  return { '' }
 end
 local member = j[1] .. ' ' .. j[4]
 if redis.call('HGET', 'cc:bj', member) == job then
   redis.call('HDEL', 'cc:bj', member)
 end
 redis.call('ZREM', 'cc:jobs', job)
-local out = {}
+local out = { j[1] }
 for pid in string.gmatch(j[2], '%S+') do
   local key = page_key(j[1], pid)
   local p = redis.call('HMGET', key, 'state', 'job')
@@ -23,7 +23,7 @@ for pid in string.gmatch(j[2], '%S+') do
     out[#out + 1] = tostring(token)
   end
 end
-if #out == 0 then
+if #out == 1 then
   redis.call('DEL', 'cc:j:' .. job)
 else
   redis.call('HSET', 'cc:j:' .. job, 'worker', ARGV[2])

@@ -33,13 +33,14 @@ local function session_of(name, till)
 end
 
 local function claim_of(job, till)
-  local j = redis.call('HMGET', 'cc:j:' .. job, 'worker', 'crawl', 'host', 'ids', 'mark')
+  local j = redis.call('HMGET', 'cc:j:' .. job, 'worker', 'crawl', 'host', 'ids')
   local pages, since = 0, nil
   for pid in string.gmatch(j[4] or '', '%S+') do
     pages = pages + 1
     since = since or last_time(page_key(j[2], pid), 'claimed')
   end
-  return { job, j[1] or '', j[2] or '', j[3] or '', pages, j[5] or '', ago(since), till > t and 1 or 0 }
+  local mark = redis.call('GET', 'cc:m:' .. job) or ''
+  return { job, j[1] or '', j[2] or '', j[3] or '', pages, mark, ago(since), till > t and 1 or 0 }
 end
 
 local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes', 'memory', 'disk', 'damage')

@@ -54,9 +54,11 @@ for _, session in ipairs(redis.call('ZRANGEBYSCORE', 'cc:spiders', '-inf', t, 'L
 end
 
 for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT', 0, chunk)) do
-  local j = redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'host', 'ids', 'mark', 'why')
+  local j = redis.call('HMGET', 'cc:j:' .. job, 'crawl', 'host', 'ids', 'why')
   redis.call('ZREM', 'cc:claims', job)
-  redis.call('DEL', 'cc:j:' .. job)
+  local has_blame = j[4] ~= '!'
+  local mark = has_blame and redis.call('GET', 'cc:m:' .. job)
+  redis.call('DEL', 'cc:j:' .. job, 'cc:m:' .. job)
   claims = claims + 1
   local rest = {}
   for pid in string.gmatch(j[3] or '', '%S+') do
@@ -64,9 +66,9 @@ for _, job in ipairs(redis.call('ZRANGEBYSCORE', 'cc:claims', '-inf', t, 'LIMIT'
     local p = redis.call('HMGET', key, 'state', 'job')
     if p[1] == 'claimed' and p[2] == job then
       redis.call('HSET', key, 'state', 'queued')
-      append_log(key, log_line(at, 'claim_lost', pid == j[4] and (j[5] or message('died_on_page')) or message('worker_died')))
-      local alone = pid == j[4] -- '!': given back without blame
-      if alone or not j[4] or j[4] == '' then
+      append_log(key, log_line(at, 'claim_lost', pid == mark and (j[4] or message('died_on_page')) or message('worker_died')))
+      local alone = pid == mark
+      if alone or has_blame and not mark then
         -- a worker that died between two pages counts as a quarter of a crash of each page of the job
         local crashes = redis.call('HINCRBYFLOAT', key, 'crashes', alone and 1 or 0.25)
         if tonumber(crashes) >= max_crashes then

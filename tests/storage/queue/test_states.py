@@ -214,7 +214,8 @@ class QueueMachine(RuleBasedStateMachine):
         claim = self.claims[which % len(self.claims)]
         if page is not None:
             marked = claim.pages[page % len(claim.pages)]
-            assert self.frontier.mark(claim.job, marked.page_id) is bool(claim.alive)
+            self.frontier.mark(claim.job, marked.page_id)
+        assert self.frontier.keep_claim(claim.job) is bool(claim.alive)
         self.frontier.break_claim(claim.job)
         claim.broken = True
 

@@ -215,7 +215,7 @@ def test_what_run_killed_is_not_blamed_on_its_page(tmp_path: Path) -> None:
     assert server is not None
     with Redis.from_url(server.url) as client:
         for job in client.zrange("cc:claims", 0, -1):
-            assert client.hget(b"cc:j:" + job, "mark") == b"!"
+            assert client.hget(b"cc:j:" + job, "why") == b"!"
         frontier.expire_sessions()
         frontier.sweep()
         [page] = client.scan_iter("cc:p:*")

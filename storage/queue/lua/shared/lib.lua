@@ -65,6 +65,7 @@
 --                                "news www.example.com"
 -- cc:bj                    hash  "news www.example.com" -> job that no worker has taken: it takes more pages
 -- cc:j:<job>               hash  see below
+-- cc:m:<job>               key   the page that is being cleaned; expires after an hour
 -- cc:jobs, cc:claims       zset  job -> made, ms; claimed job -> alive until, ms
 -- cc:flight                hash  pages, bytes: in flight; memory, disk: set while they run out;
 --                                damage: why the store's database cannot be read
@@ -110,7 +111,7 @@
 --   rv record: a revisit, and how the URL ended before; etag, last_modified: for its conditional request
 --
 -- Fields of cc:j:<job>: crawl, host, ids "<page> <page>", pages 2, bytes 4096, worker,
---   mark <page>: the page that is being cleaned ('' none, '!' given back without blame)
+--   why: a claim is lost (heartbeat.lua)
 --
 -- Fields of cc:c:<crawl>: spec (JSON), state running, rebuilding 1, and of the spec delay 1000, slots 8, max 500
 --   ('' no limit), private 0, verify_tls 0, traps 50, patterns 9f86d081884c7d65, sitemaps 1,
