@@ -12,29 +12,30 @@ if not crawl then
   return 0
 end
 local TRIED_S = 3600 -- how long the log of a page that was tried (try.lua) outlives the page's end
-local done, freed, judged, relevant, records, receipt = 0, 0, 0, 0, 0, nil
+local done, again, stored, failed, used, refunded, bodies, unjudged = 0, 0, 0, 0, 0, 0, 0, 0
+local freed, judged, relevant, records, ended, receipt = 0, 0, 0, 0, {}, nil
 for i = 3, #ARGV, 5 do
   local key = page_key(crawl, ARGV[i])
-  local p = redis.call('HMGET', key, 'state', 'token', 'role', 'rv', 'tried', 'log')
+  local p = redis.call('HMGET', key, 'state', 'token', 'role', 'rv', 'tried', 'log', 'dull')
   if p[1] == 'claimed' and p[2] == ARGV[i + 1] then
     local bytes = redis.call('HSTRLEN', key, 'body')
     freed = freed + bytes
-    count(crawl, 'bodies', bytes > 0 and -1 or 0)
-    count_unjudged(crawl, host, key, -1)
+    bodies = bodies + (bytes > 0 and 1 or 0)
+    unjudged = unjudged + (p[7] and 0 or 1)
+    ended[ARGV[i]] = true
     redis.call('DEL', key)
     if p[5] then
       local line = log_line(wall(), 'ended', ARGV[i + 2])
       redis.call('SET', 'cc:tried:' .. crawl .. ':' .. ARGV[i], (p[6] or '') .. line, 'EX', TRIED_S)
     end
-    count(crawl, 'queued', -1)
     local was, state = p[4] or '', ARGV[i + 2]
-    count(crawl, was == '' and 'done' or 'revisited', 1)
-    count(crawl, 'stored', (state == 'record' and 1 or 0) - (was == 'record' and 1 or 0))
-    count(crawl, 'failed', (state == 'failed' and 1 or 0) - (was == 'failed' and 1 or 0))
+    again = again + (was == '' and 0 or 1)
+    stored = stored + (state == 'record' and 1 or 0) - (was == 'record' and 1 or 0)
+    failed = failed + (state == 'failed' and 1 or 0) - (was == 'failed' and 1 or 0)
     if p[3] == 'page' and was ~= '' and was ~= 'record' and state == 'record' then
-      count(crawl, 'used', 1)
+      used = used + 1
     elseif p[3] == 'page' and state ~= 'record' and (was == '' or was == 'record') then
-      refund(crawl)
+      refunded = refunded + 1
     end
     done = done + 1
     judged = judged + (ARGV[i + 4] ~= '' and 1 or 0)
@@ -43,6 +44,12 @@ for i = 3, #ARGV, 5 do
     receipt = was == '' and ARGV[i] .. ' ' .. ARGV[i + 3] or receipt
   end
 end
+count(crawl, 'queued', -done, 'bodies', -bodies, 'done', done - again, 'revisited', again, 'stored', stored,
+  'failed', failed, 'used', used)
+if refunded > 0 then
+  refund(crawl, refunded)
+end
+count_unjudged(crawl, host, unjudged == 0, -unjudged)
 if receipt and redis.call('EXISTS', 'cc:c:' .. crawl) == 1 then
   redis.call('LPUSH', 'cc:a:' .. crawl, receipt)
   redis.call('LTRIM', 'cc:a:' .. crawl, 0, RECEIPTS - 1)
@@ -51,7 +58,7 @@ redis.call('HINCRBY', 'cc:flight', 'pages', -done)
 redis.call('HINCRBY', 'cc:flight', 'bytes', -freed)
 local left = 0
 for pid in string.gmatch(redis.call('HGET', 'cc:j:' .. job, 'ids'), '%S+') do
-  if redis.call('HGET', page_key(crawl, pid), 'job') == job then
+  if not ended[pid] and redis.call('HGET', page_key(crawl, pid), 'job') == job then
     left = left + 1
   end
 end

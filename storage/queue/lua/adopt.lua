@@ -31,8 +31,7 @@ for i = 3, #ARGV, 3 do
   elseif not is_known and redis.call('HGET', key, 'state') == 'retry' then
     redis.call('ZREM', 'cc:r:' .. crawl .. ':' .. host, ARGV[i + 2])
     redis.call('DEL', key)
-    count(crawl, 'pending', -1)
-    count(crawl, 'done', 1)
+    count(crawl, 'pending', -1, 'done', 1)
   elseif not is_known and redis.call('EXISTS', key) == 0 then
     end_unasked(ARGV[i + 2])
   end

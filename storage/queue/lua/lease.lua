@@ -11,9 +11,9 @@ local LOOK_AGAIN_MS = 250 -- at hosts that are left to other machines
 local HELD_BACK_MS = 500 -- a topic whose due hosts are below its floor: its better host may not come
 local FULL_MS = 2000 -- waits.lua reads it; every call of a spider renews it, and a spider calls each 100 ms
 local session, n, patience = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
-local t = now()
+local t, at = now()
 local turns = read_turns(t)
-local round = { t = t, at = wall(), session = session, patience = patience, turns = turns, crawls = {} }
+local round = { t = t, at = at, session = session, patience = patience, turns = turns, crawls = {} }
 redis.call('ZADD', 'cc:spiders', t + tonumber(ARGV[3]), session)
 
 local flight = redis.call('HMGET', 'cc:flight', 'pages', 'bytes', 'memory', 'disk')

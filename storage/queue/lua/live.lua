@@ -5,7 +5,7 @@
 -- session {name, 1 alive, leases, ms since the oldest or -1},
 -- claim {job, worker, crawl, host, pages, page, ms since or -1, 1 alive},
 -- process {"role name", machine, pid, since ms, work, ms since it was heard}; none that was declared dead.
-local most, t, at = tonumber(ARGV[1]), now(), wall()
+local most, t, at = tonumber(ARGV[1]), now()
 
 -- The time of the last line of a page's decision log that has this step, ms; nil without one.
 local function last_time(key, step)

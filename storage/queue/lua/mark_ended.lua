@@ -20,9 +20,7 @@ if added > 0 then
   for host in pairs(hosts) do
     redis.call('SADD', 'cc:h:' .. crawl, host)
   end
-  count(crawl, 'done', added)
-  count(crawl, 'stored', ends['record'] or 0)
-  count(crawl, 'used', ends['record'] or 0)
-  count(crawl, 'failed', ends['failed'] or 0)
+  local records = ends['record'] or 0
+  count(crawl, 'done', added, 'stored', records, 'used', records, 'failed', ends['failed'] or 0)
 end
 return added

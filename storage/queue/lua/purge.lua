@@ -29,7 +29,7 @@ if only ~= '' then
 end
 for i = 3, #ARGV do
   local key = ARGV[i]
-  local p = redis.call('HMGET', key, 'state', 'host', 'session', 'role', 'rv')
+  local p = redis.call('HMGET', key, 'state', 'host', 'session', 'role', 'rv', 'dull')
   if p[1] and (only == '' or p[2] == only) then
     local pid = string.sub(key, #('cc:p:' .. crawl .. ':') + 1)
     if p[1] == 'leased' then
@@ -37,7 +37,7 @@ for i = 3, #ARGV do
         drop_robots_lease(crawl, pid, p[2])
       else
         redis.call('SREM', 'cc:l:' .. p[3], crawl .. ' ' .. pid)
-        count_unjudged(crawl, p[2], key, -1)
+        count_unjudged(crawl, p[2], p[6], -1)
         count(crawl, 'leased', -1)
         gone = gone + 1
       end
@@ -47,20 +47,18 @@ for i = 3, #ARGV do
       count(crawl, 'revisits', -1)
     elseif p[1] == 'retry' then
       redis.call('ZREM', 'cc:r:' .. crawl .. ':' .. p[2], pid)
-      count(crawl, 'pending', -1)
-      count(crawl, 'images', p[4] == 'image' and -1 or 0)
+      count(crawl, 'pending', -1, 'images', p[4] == 'image' and -1 or 0)
       gone = gone + 1
     else
       redis.call('HINCRBY', 'cc:flight', 'pages', -1)
       redis.call('HINCRBY', 'cc:flight', 'bytes', -redis.call('HSTRLEN', key, 'body'))
-      count(crawl, 'bodies', redis.call('HSTRLEN', key, 'body') > 0 and -1 or 0)
       redis.call('LREM', 'cc:b:' .. crawl .. ':' .. p[2], 1, pid)
-      count_unjudged(crawl, p[2], key, -1)
-      count(crawl, 'queued', -1)
+      count_unjudged(crawl, p[2], p[6], -1)
+      count(crawl, 'queued', -1, 'bodies', redis.call('HSTRLEN', key, 'body') > 0 and -1 or 0)
       gone = gone + 1
     end
     if p[4] == 'page' and p[1] ~= 'retry' and not p[5] then
-      refund(crawl)
+      refund(crawl, 1)
     end
     redis.call('DEL', key)
   end

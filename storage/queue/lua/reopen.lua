@@ -28,10 +28,7 @@ end
 if n == 0 then
   return 0
 end
-count(crawl, 'pending', n)
-count(crawl, 'images', images)
-count(crawl, 'done', again - n)
-count(crawl, 'failed', -failed)
+count(crawl, 'pending', n, 'images', images, 'done', again - n, 'failed', -failed)
 if redis.call('HGET', 'cc:c:' .. crawl, 'state') == 'finished' then
   redis.call('HSET', 'cc:c:' .. crawl, 'state', 'running')
   settle(crawl) -- a spent budget leaves it finished

@@ -18,6 +18,5 @@ redis.call('ZREMRANGEBYRANK', queue, -n, -1)
 redis.call('ZADD', 'cc:t:' .. crawl .. ':' .. host, worst[2], spill)
 redis.call('HSET', 'cc:tn:' .. crawl, spill, n)
 redis.call('SADD', 'cc:th:' .. crawl, host)
-count(crawl, 'spilled', n)
-count(crawl, 'images', -images_among(worst, 1))
+count(crawl, 'spilled', n, 'images', -images_among(worst, 1))
 return n

@@ -6,7 +6,7 @@ local STEP_BACK_MS = 1000 -- a smaller step costs a wait of a second at most
 local GAP_MS = 60000 -- since the last sweep: the clock was set forward, or nothing was swept
 local LIFE_MS = 20000 -- of sessions and claims without a renewal
 
-local t, at = now(), wall()
+local t, at = now()
 local set_back = 0
 local last = tonumber(redis.call('HGET', 'cc:clock', 'last'))
 if last and t < last - STEP_BACK_MS then

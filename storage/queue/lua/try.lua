@@ -8,8 +8,7 @@ local state = redis.call('HGET', key, 'state')
 if state == 'revisit' then
   redis.call('ZREM', 'cc:v:' .. crawl .. ':' .. host, pid)
   redis.call('HSET', key, 'state', 'retry')
-  count(crawl, 'revisits', -1)
-  count(crawl, 'pending', 1)
+  count(crawl, 'revisits', -1, 'pending', 1)
 elseif state ~= 'retry' then
   return state and 0 or -1
 end

@@ -133,16 +133,22 @@ local function wall()
 end
 
 -- Returns the queue's clock, ms, for all waits and lives: the server's, but never set back. Where the server's clock
--- is set back, the housekeeper lets the queue's clock go on from where it was (sweep.lua, ADR 32).
+-- is set back, the housekeeper lets the queue's clock go on from where it was (sweep.lua, ADR 32). Returns that of the
+-- server, too.
 local function now()
-  return wall() + (tonumber(redis.call('HGET', 'cc:clock', 'ahead')) or 0)
+  local at = wall()
+  return at + (tonumber(redis.call('HGET', 'cc:clock', 'ahead')) or 0), at
 end
 
--- Counts only for a crawl that exists: a purged crawl must not come back as a lone counter.
-local function count(crawl, field, by)
-  local key = 'cc:c:' .. crawl
+-- Counts, 'pending', 1, 'done', -1, only for a crawl that exists: a purged crawl must not come back as a lone counter.
+local function count(crawl, ...)
+  local key, added = 'cc:c:' .. crawl, { ... }
   if redis.call('EXISTS', key) == 1 then
-    redis.call('HINCRBY', key, field, by)
+    for i = 1, #added, 2 do
+      if added[i + 1] ~= 0 then
+        redis.call('HINCRBY', key, added[i], added[i + 1])
+      end
+    end
   end
 end
 
@@ -178,11 +184,13 @@ end
 
 local LOG_LIMIT = 8192
 
+local function with_line(log, line)
+  log = log or ''
+  return #log < LOG_LIMIT and log .. line or log
+end
+
 local function append_log(key, line)
-  local log = redis.call('HGET', key, 'log') or ''
-  if #log < LOG_LIMIT then
-    redis.call('HSET', key, 'log', log .. line)
-  end
+  redis.call('HSET', key, 'log', with_line(redis.call('HGET', key, 'log'), line))
 end
 
 local function join_group(crawl, host)
@@ -194,18 +202,18 @@ local function wake()
   redis.call('PUBLISH', 'cc:wake', '1')
 end
 
--- Gives the budget of a page without a record back; makes some hosts that the budget held back visible.
-local function refund(crawl)
-  count(crawl, 'used', -1)
-  for _, host in ipairs(redis.call('SPOP', 'cc:bg:' .. crawl, 16)) do
+-- Gives the budget of pages without a record back; makes some hosts that the budget held back visible.
+local function refund(crawl, pages)
+  count(crawl, 'used', -pages)
+  for _, host in ipairs(redis.call('SPOP', 'cc:bg:' .. crawl, 16 * pages)) do
     join_group(crawl, host)
   end
   wake()
 end
 
 -- Counts a host's pages from lease to judgement (choose.lua). Dull ones do not count: none waits for another.
-local function count_unjudged(crawl, host, key, by)
-  if not redis.call('HGET', key, 'dull') and redis.call('EXISTS', 'cc:c:' .. crawl) == 1 then
+local function count_unjudged(crawl, host, is_dull, by)
+  if not is_dull and redis.call('EXISTS', 'cc:c:' .. crawl) == 1 then
     redis.call('HINCRBY', 'cc:u:' .. crawl .. ':' .. host, 'unjudged', by)
   end
 end
@@ -214,9 +222,9 @@ end
 -- other revisits; one that was asked for (reopen.lua) in any other crawl waits with the retries.
 local function back_to_pending(crawl, pid, t, due)
   local key = page_key(crawl, pid)
-  local p = redis.call('HMGET', key, 'host', 'session', 'role', 'rv')
+  local p = redis.call('HMGET', key, 'host', 'session', 'role', 'rv', 'dull')
   local host = p[1]
-  count_unjudged(crawl, host, key, -1)
+  count_unjudged(crawl, host, p[5], -1)
   local is_visit = p[4] and redis.call('HGET', 'cc:c:' .. crawl, 'fresh') == '1'
   redis.call('HSET', key, 'state', is_visit and 'revisit' or 'retry')
   redis.call('SREM', 'cc:l:' .. p[2], crawl .. ' ' .. pid)
@@ -232,7 +240,7 @@ local function back_to_pending(crawl, pid, t, due)
   if p[4] then
     return -- no revisit is counted among the pages of the budget
   elseif p[3] == 'page' then
-    refund(crawl)
+    refund(crawl, 1)
   elseif p[3] == 'image' then
     count(crawl, 'images', 1)
   end

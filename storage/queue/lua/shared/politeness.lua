@@ -123,7 +123,7 @@ end
 -- Gives a host's slot back; its clock restarts now, when the answer has ended. outcome: 'answered',
 -- 'error' (a status that is no evidence of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
 -- 'unasked' (no request was made, the clock stays) or nil (unknown). elapsed: duration of the request, ms.
--- session: of the spider that had the answer.
+-- session: of the spider that had the answer. Returns the requests to the host that are under way, and its clock.
 local function release(crawl, host, t, wait, outcome, elapsed, session)
   local key = 'cc:g:' .. host
   local g = redis.call('HMGET', key, 'held', 'clock', 'crawl_delay', 'smoothed_ms', 'best_ms', 'slots', 'next_cut',
@@ -134,7 +134,8 @@ local function release(crawl, host, t, wait, outcome, elapsed, session)
     if g[9] then
       release_address(g[9], t, 0, true)
     end
-    return touch(host)
+    touch(host)
+    return held, tonumber(g[2]) or 0
   end
   local set = { 'held', held }
   local function put(field, value)
@@ -204,4 +205,5 @@ local function release(crawl, host, t, wait, outcome, elapsed, session)
     release_address(g[9], ended, pause)
   end
   show(host, clock, g[9])
+  return held, clock
 end

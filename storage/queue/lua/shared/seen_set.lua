@@ -107,9 +107,6 @@ local function offer(crawl, values, first, at)
       join_group(crawl, host)
     end
   end
-  count(crawl, 'pending', added)
-  if images > 0 then
-    count(crawl, 'images', images)
-  end
+  count(crawl, 'pending', added, 'images', images)
   return added, marks
 end

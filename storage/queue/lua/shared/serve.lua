@@ -9,7 +9,7 @@ local function tally(round, crawl, field, by)
   crawl_of(round, crawl)[field] = redis.call('HINCRBY', 'cc:c:' .. crawl, field, by)
 end
 
-local PAGE = { 'url', 'role', 'depth', 'excuses', 'referrer', 'via', 'rv', 'etag', 'last_modified' }
+local PAGE = { 'url', 'role', 'depth', 'excuses', 'referrer', 'via', 'rv', 'etag', 'last_modified', 'dull' }
 
 -- Turns a page hash into a lease; returns the row of the lease (lease.lua). opened: what open_entry wrote a moment ago
 -- if this is the URL's first lease.
@@ -42,7 +42,7 @@ local function lease(round, crawl, host, pid, g, marks, opened)
     tally(round, crawl, 'images', -1)
   end
   if p.role ~= 'robots' then
-    count_unjudged(crawl, host, key, 1)
+    count_unjudged(crawl, host, p.dull, 1)
   end
   local c = crawl_of(round, crawl)
   marks = marks .. (c.verify_tls == '1' and ' verify' or '')
@@ -100,7 +100,7 @@ local function open_entry(round, crawl, host, member, score)
   local set = { 'url', e.url, 'depth', e.depth, 'via', e.via, 'referrer', e.referrer, 'text', e.text, 'hops', e.hops,
     'host', host, 'role', e.role, 'found_ms', found, 'log', e.log }
   if is_dull(score) then
-    set[#set + 1], set[#set + 2] = 'dull', 1
+    set[#set + 1], set[#set + 2], e.dull = 'dull', 1, true
   end
   if e.features ~= '' then
     set[#set + 1], set[#set + 2] = 'ft', string.sub(e.features, 2)
