@@ -79,7 +79,6 @@ from crawlclean.workers.jobs.url_classes import (
     judge_yields,
     learn_classes,
     page_yields,
-    queued_rules,
     with_samples,
 )
 from crawlclean.workers.jobs.url_filter import Chosen, UrlFilter, count_refusals, unknown
@@ -519,7 +518,7 @@ class _Job:
         if not self._are_rules_new:
             return
         self._are_rules_new = False
-        rules = queued_rules(self._frontier, self._crawl_id, self._host)
+        rules = self._frontier.classes.known(self._crawl_id, self._host)
         self._patiently(self._context.store.rules.put, self._crawl_id, self._host, rules)
 
     def _begin_to_learn(self, spec: CrawlSpec, endings: Sequence[Ending]) -> tuple[str, int] | None:

@@ -68,6 +68,16 @@ class PagesJob(Job):
             raise StoreDamaged(f"a job in the queue names {self.func_name!r}, which is no task")
         return import_attribute(f"{__dist__}.{self.func_name}")
 
+    def cleanup(
+        self,
+        ttl: Any = None,  # noqa: ARG002 - the library's name
+        pipeline: Any = None,
+        *_args: Any,
+        **_options: Any,
+    ) -> None:
+        """Deletes a job that has ended; RQ would look for it in registries that it never enters."""
+        pipeline.delete(self.key)
+
     def send_webhooks(self, *_args: Any, **_kwargs: Any) -> None:
         """Sends no webhook, whatever the job names."""
 

@@ -106,7 +106,7 @@ class UrlClassLedger(QueueMember):
         return int(self._scripts("lift_stops", crawl_id, host))
 
     def known(self, crawl_id: str, host: str) -> KeptRules:
-        """The stored rules, pins and stopped classes of a host; not its robots.txt."""
+        """The stored rules, pins and stopped classes of a host, and its robots.txt."""
         return self.versioned(crawl_id, host)[0]
 
     def versioned(self, crawl_id: str, host: str) -> tuple[KeptRules, str]:
@@ -115,10 +115,16 @@ class UrlClassLedger(QueueMember):
             pipe.hmget(f"cc:u:{crawl_id}:{host}", "rules", "rules_version")
             pipe.hgetall(f"cc:up:{host}")
             pipe.hgetall(f"cc:ts:{crawl_id}:{host}")
-            (rules, kept), words, stopped = pipe.execute()
+            pipe.hget(f"cc:g:{host}", "robots_rules")
+            (rules, kept), words, stopped, lines = pipe.execute()
         version = f"{(kept or b'0').decode()} {words.pop(b'', b'0').decode()}"
-        text = (rules or b"").decode()
-        return KeptRules(rules=text, pins=_texts(words), stopped=_texts(stopped)), version
+        found = KeptRules(
+            robots=None if lines is None else lines.decode("utf-8", "replace"),
+            rules=(rules or b"").decode(),
+            pins=_texts(words),
+            stopped=_texts(stopped),
+        )
+        return found, version
 
     def keep(
         self,

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec import structs
-
 from crawlclean.cleaning.messages import Message, read_line
 from crawlclean.cleaning.url_classes.rules import (
     LIST_RANK,
@@ -131,11 +129,6 @@ def unpacked_rules(host: str, kept: KeptRules) -> HostUrlRules:
         refused=refused_templates(rules, kept.pins),
         stopped=kept.stopped,
     )
-
-
-def queued_rules(frontier: Frontier, crawl_id: str, host: str) -> KeptRules:
-    """Returns robots.txt and URL classes of a host, as the queue holds them at this moment."""
-    return structs.replace(frontier.classes.known(crawl_id, host), robots=frontier.robots(host))
 
 
 def _unpacked(rules: str) -> UrlRules:

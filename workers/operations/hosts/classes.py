@@ -37,7 +37,6 @@ from crawlclean.workers.jobs.url_classes import (
     HostUrlRules,
     host_rules,
     keep_rules,
-    queued_rules,
     unpacked_rules,
 )
 from crawlclean.workers.operations.backends import Backends
@@ -182,7 +181,7 @@ def _copy_rules(backends: Backends, frontier: Frontier, hosts: Iterable[tuple[st
     """Copies the rules of (crawl, host) from the queue to the store, as workers do."""
     with backends.store() as store:
         for crawl, host in hosts:
-            store.rules.put(crawl, host, queued_rules(frontier, crawl, host))
+            store.rules.put(crawl, host, frontier.classes.known(crawl, host))
 
 
 def _check_templates(

@@ -34,7 +34,7 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.records import Inlink
 from crawlclean.workers.answers.crawls import Cause, LinkedFrom, UnknownUrl
 from crawlclean.workers.hooks.calling import HookCalls
-from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, queued_rules, unpacked_rules
+from crawlclean.workers.jobs.url_classes import MOVED, HostUrlRules, unpacked_rules
 from crawlclean.workers.jobs.url_filter import HOPS, Refusal, UrlFilter
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawl_states import pause_text
@@ -117,7 +117,7 @@ def read_queue(
                     urls={pid: queued for pid, queued in found.items() if queued},
                     seen=[pid for pid in ids if frontier.has_seen(crawl, pid)],
                     more_hosts=frontier.more_hosts(crawl),
-                    rules=queued_rules(frontier, crawl, host) if ids else None,
+                    rules=frontier.classes.known(crawl, host) if ids else None,
                 )
             return crawls, ""
     except ServiceError as error:
