@@ -15,7 +15,7 @@ import re
 import struct
 import unicodedata
 from hashlib import sha256
-from operator import eq, xor
+from operator import xor
 
 from crawlclean.cleaning.records import CleanRecord, PageKind
 
@@ -52,6 +52,7 @@ KEYS = 21
 SIGNATURE_BYTES = BINS + KEYS
 
 _PRIME = 966_379_951  # below 2^30, where Python divides fastest, and no neighbour of a power of 2
+_LETTERS = re.compile(r"[^\W_]+")  # runs of what ``str.isalnum`` takes
 _WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MARKS = re.compile("[\u0300-\u036f\u3099\u309a]")  # of letters in two parts: e and an accent
 _NUMBERS = re.compile(
@@ -83,7 +84,7 @@ def story_signature(text: str) -> bytes:
         return b""
     hashes = _hashes(letters)
     most = _PRIME * _PER_BIN * BINS // len(hashes)
-    low = sorted((each for each in hashes if each < most), reverse=True)
+    low = sorted([each for each in hashes if each < most], reverse=True)
     least = {each % BINS: each for each in low}  # the last of a bin is its least
     if len(least) < BINS and most < _PRIME:
         least = {each % BINS: each for each in sorted(hashes, reverse=True)}
@@ -134,7 +135,8 @@ def is_same_story(
 
 def agreeing(first: bytes, second: bytes) -> int:
     """Returns in how many of 64 bins two signatures agree; 0 when one is ``b""``."""
-    return sum(map(eq, first[:BINS], second[:BINS]))
+    other = int.from_bytes(first[:BINS], "big") ^ int.from_bytes(second[:BINS], "big")
+    return other.to_bytes(BINS, "big").count(0) if first and second else 0
 
 
 def _with_numbers(signature: bytes, letters: str, text: str) -> bytes:
@@ -159,7 +161,7 @@ def _letters(text: str) -> str:
     text = text[: 2 * MOST_CHARS]
     if not text.isascii() and _MARKS.search(text):
         text = unicodedata.normalize("NFC", text)
-    letters = "".join(filter(str.isalnum, text))[:MOST_CHARS].lower()
+    letters = "".join(_LETTERS.findall(text))[:MOST_CHARS].lower()
     # Last, because Chinese punctuation is never normal, and letters nearly always are.
     if letters.isascii() or unicodedata.is_normalized("NFKC", letters):
         return letters

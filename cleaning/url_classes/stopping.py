@@ -68,9 +68,12 @@ FEW_FIGURES = 8  # of a body, numbers beside dates: counters of readers and repl
 
 # Possessive and only at the start of a word: a page cannot make it slow.
 _WORD_WITH_DIGIT = re.compile(r"\b[A-Za-z_]*+[0-9][A-Za-z0-9_]*+", re.ASCII)
+# Its first character is a class of its own: a search passes over all others at once.
 _DATE = re.compile(
-    r"(?:(?<!\d)\d{1,2}[\s.,/-]{0,3}){0,2}(?<!\d)(?:19|20)\d\d(?!\d)"
-    r"(?:[\s.,/年-]{0,3}\d{1,2}(?!\d)[月日]?){0,2}|[一二三四五六七八九十]{1,3}[月日]|星期[一-龥]"
+    r"[\d一二三四五六七八九十星](?:"
+    r"(?<=\d)(?<!\d\d)(?:\d?[\s.,/-]{0,3}(?:(?<!\d)\d{1,2}[\s.,/-]{0,3})?(?<!\d)(?:19|20)|"
+    r"(?<=1)9|(?<=2)0)\d\d(?!\d)(?:[\s.,/年-]{0,3}\d{1,2}(?!\d)[月日]?){0,2}|"
+    r"(?<=[一二三四五六七八九十])[一二三四五六七八九十]{0,2}[月日]|(?<=星)期[一-龥])"
 )
 _DAY = re.compile(r"^\d{1,2}$", re.M)
 _FIGURE = re.compile(r"\d+")
@@ -381,8 +384,11 @@ _LANGUAGES = ("en", "de", "fr", "es", "it", "pt")
 @lru_cache(maxsize=1)
 def _month_names() -> re.Pattern[str]:
     languages = [month_names()[code] for code in _LANGUAGES]
-    names = "|".join(sorted({name[:3] for names in languages for name in names}))
-    return re.compile(rf"\b(?:{names}|mon|tues?|wednes|thurs?|fri|satur|sun)[^\W\d_]{{0,6}}+", re.I)
+    names = sorted({name[:3] for names in languages for name in names})
+    names += ("mon", "tues?", "wednes", "thurs?", "fri", "satur", "sun")
+    first = "".join({name[0] + name[0].upper() for name in names})
+    rest = "|".join(f"(?<={name[0]}){name[1:]}" for name in names)
+    return re.compile(rf"[{first}](?<=\b.)(?i:{rest})[^\W\d_]{{0,6}}+")
 
 
 def _without_numbers(text: str) -> str:
