@@ -40,12 +40,7 @@ from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.sqlite.connection import BUSY_TIMEOUT_S, SqliteConnection
 from crawlclean.storage.sqlite.host_statistics import is_behind, refresh
 from crawlclean.storage.sqlite.ports import SqliteBlobs, SqliteTables, conditions
-from crawlclean.storage.sqlite.stories import (
-    SqliteStoryRows,
-    delete_members,
-    put_story,
-    saved_seq,
-)
+from crawlclean.storage.sqlite.stories import SqliteStoryRows, delete_members, put_story
 from crawlclean.storage.sqlite.writing import (
     archived_answer,
     delete_record,
@@ -150,10 +145,19 @@ class SqliteStore(Store):
 
     def _save(self, work: Sequence[Work], visits: Visits) -> int:
         """Stores outcomes in one transaction."""
+        wanted = [
+            each
+            for each, found in work
+            if not (found and found.is_unchanged)
+            and each.outcome.keep_raw
+            and 100 <= each.outcome.queued.result.status <= 999
+        ]
+        known = self._tables.get("raw", [each.key for each in wanted], ("fetched_at",))
         raw = [
             each.outcome
-            for each, found in work
-            if not (found and found.is_unchanged) and self._wants_raw(each.outcome)
+            for each in wanted
+            if each.key not in known
+            or known[each.key][0] < to_microseconds(each.outcome.queued.fetched_at)
         ]
         if not raw:
             return self._commit(work, visits, [], None)
@@ -161,14 +165,6 @@ class SqliteStore(Store):
         with self._archive.open_segment(self) as segment:
             places = segment.append(members)
             return self._commit(work, visits, list(zip(raw, places, strict=True)), segment)
-
-    def _wants_raw(self, outcome: Outcome) -> bool:
-        queued = outcome.queued
-        if not outcome.keep_raw or not 100 <= queued.result.status <= 999:
-            return False
-        key = (queued.page_id, queued.crawl_id)
-        known = self._tables.get("raw", [key], ("fetched_at",))
-        return not known or known[key][0] < to_microseconds(queued.fetched_at)
 
     def _commit(
         self,
@@ -183,13 +179,12 @@ class SqliteStore(Store):
             newest = db.execute("SELECT max(saved_at) FROM records").fetchall()[0][0] or 0
             saved_at = max(time.time_ns() // 1000, newest)
             for number, (each, compared) in enumerate(work):
-                before = saved_seq(db, each)
-                if put_outcome(db, each, saved_at, visits, compared):
+                is_changed, saves = put_outcome(db, each, saved_at, visits, compared)
+                if is_changed:
                     changed.add(number)
                     dirty.add((each.outcome.queued.crawl_id, each.host))
-                after = saved_seq(db, each)
-                if after is not None and after != before:
-                    put_story(self._db, each, before, after)
+                if saves is not None:
+                    put_story(self._db, each, *saves)
                 save_picture(self._tables, each)
             save_judgements(self._ports, [each.outcome for each, _ in work])
             visits.add_sums()

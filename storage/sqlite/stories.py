@@ -121,20 +121,13 @@ class SqliteStoryRows(StoryRows):
             db.execute("DELETE FROM signatures WHERE seq > ? AND seq <= ?", (after, last))
 
 
-def saved_seq(db: sqlite3.Connection, each: EncodedOutcome) -> int | None:
-    """The number of the stored record of a page, None without one."""
-    sql = "SELECT saved_seq FROM records WHERE page_id = ? AND crawl_id = ?"
-    rows = db.execute(sql, each.key).fetchall()
-    return rows[0][0] if rows else None
-
-
 def put_story(db: SqliteConnection, each: EncodedOutcome, old: int | None, new: int) -> None:
     """Indexes a record that was saved, and joins it with the stories that it matches.
 
     Args:
         db: In the transaction of the save.
         each: Its outcome.
-        old: Number of the record that it replaced; None: there was none.
+        old: Number of the record that it replaced; None: there was none. Its own: nothing changes.
         new: Its own number.
     """
     record, signature = each.outcome.record, each.outcome.story
@@ -142,9 +135,12 @@ def put_story(db: SqliteConnection, each: EncodedOutcome, old: int | None, new: 
     place = (queued.crawl_id, each.host)
     rows = SqliteStoryRows(db)
     known = None
-    with db.use() as connection:
-        for story, sketch, chars, at in [] if old is None else _delete(connection, old):
-            known = StoryMember(old, queued.page_id, *place, sketch, chars, at, story)
+    if old == new:
+        return
+    if old is not None:
+        with db.use() as connection:
+            for story, sketch, chars, at in _delete(connection, old):
+                known = StoryMember(old, queued.page_id, *place, sketch, chars, at, story)
     if record is not None and signature:
         page = next_member(new, record, place, signature[:BINS], known)
         rows.insert(page, signature, ())

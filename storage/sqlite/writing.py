@@ -13,7 +13,7 @@ from typing import Any
 from crawlclean.cleaning.json_values import replace_surrogates
 from crawlclean.cleaning.records import ImageKind, LinkKind
 from crawlclean.storage.archive.segments import Place
-from crawlclean.storage.archive.warc import archived_headers, pack_member, response_record
+from crawlclean.storage.archive.warc import pack_member, response_record
 from crawlclean.storage.crawl_types import Outcome, UrlState
 from crawlclean.storage.sqlite.connection import SqliteConnection
 from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, counted_of, naming
@@ -63,9 +63,16 @@ def put_pages(db: SqliteConnection, rows: Sequence[Row]) -> None:
 _BY_NAME = {table.name: table for table in TABLES}
 _RECORD = ("saved_seq", *_BY_NAME["records"].names)
 _URL = _BY_NAME["urls"].names
-_INSERT_RECORD = f"INSERT INTO records ({', '.join(_RECORD)}) VALUES ({_marks(_RECORD)})"
+_INSERT_RECORD = (
+    f"INSERT INTO records ({', '.join(_RECORD)}) VALUES ({_marks(_RECORD)}) RETURNING saved_seq"
+)
 _PUT_URL = f"INSERT OR REPLACE INTO urls ({', '.join(_URL)}) VALUES ({_marks(_URL)})"
 _URL_STATE = f"SELECT {', '.join(URL_STATE)} FROM urls WHERE page_id = ? AND crawl_id = ?"
+_KINDS_OF_LINKS = [(kind, f"links_{kind.value}") for kind in LinkKind]
+_KINDS_OF_IMAGES = [(kind, f"images_{kind.value}") for kind in ImageKind]
+
+Saves = tuple[int | None, int]
+"""Number of the save of a record that was replaced, None without one, and that of the new one."""
 
 
 def archived_answer(outcome: Outcome) -> bytes:
@@ -80,7 +87,7 @@ def archived_answer(outcome: Outcome) -> bytes:
             url=queued.url,
             fetched_at=queued.fetched_at,
             status=queued.result.status,
-            headers=archived_headers(queued.result.headers),
+            headers=queued.result.headers,
             body=queued.result.body,
         )
         return pack_member(response_record(answer))
@@ -92,8 +99,8 @@ def put_outcome(
     saved_at: int,
     visits: Visits,
     compared: Comparison | None,
-) -> bool:
-    """Writes an outcome's record and URL row if they are newer; returns whether a row changed.
+) -> tuple[bool, Saves | None]:
+    """Writes an outcome's record and URL row if they are newer.
 
     Args:
         db: In the transaction of the save.
@@ -102,14 +109,29 @@ def put_outcome(
         visits: The save's part that belongs to revisits.
         compared: The outcome's record compared with the stored one before the transaction.
 
+    Returns:
+        Whether a row changed, and the saves of the page's records if one was written.
+
     Raises:
         StoreDamaged: No row can hold it.
     """
     with naming(each.outcome):
         if each.outcome.unchanged or (compared and compared.is_unchanged):
-            return visits.touch(each)
-        changed = _put_record(db, each, saved_at, visits, compared)
-        return _put_url(db, each, visits, compared) or changed
+            return visits.touch(each), None
+        known = db.execute(_URL_STATE, each.key).fetchall()
+        stored = dict(zip(URL_STATE, known[0], strict=True)) if known else None
+        row = next_row(stored, each, visits, compared)
+        is_current = (row or stored or each.url_row)["state"] == UrlState.RECORD.value
+        saves = _put_record(db, each, saved_at, visits, compared, is_current)
+        if row is not None:
+            db.execute(_PUT_URL, tuple(map(row.get, _URL)))
+        if row is not None and saves is None:
+            db.execute(
+                "UPDATE records SET is_current = ? "
+                "WHERE page_id = ? AND crawl_id = ? AND is_current <> ?",
+                (is_current, *each.key, is_current),
+            )
+        return row is not None or saves is not None, saves
 
 
 def _put_record(
@@ -118,29 +140,27 @@ def _put_record(
     saved_at: int,
     visits: Visits,
     compared: Comparison | None,
-) -> bool:
+    is_current: bool,
+) -> Saves | None:
+    """Writes a record if it is newer; returns the saves of the stored one and of this."""
     record = each.outcome.record
     if record is None:
-        return False
+        return None
     page_id, crawl_id = each.key
     row: dict[str, Any] = {"saved_at": saved_at, "images_due": None}
+    replaced = None
     known = db.execute(
         "SELECT fetched_at, model_version, digest, images_due, saved_seq, saved_at FROM records "
         "WHERE page_id = ? AND crawl_id = ?",
         each.key,
     ).fetchall()
     if known:
-        *fence, row["images_due"], number_of_save, time_of_save = known[0]
+        *fence, row["images_due"], replaced, time_of_save = known[0]
         if not each.replaces(fence):
-            return False
-        if visits.keep_version(compared, each, number_of_save):
-            row |= {"saved_seq": number_of_save, "saved_at": time_of_save}
+            return None
+        if visits.keep_version(compared, each, replaced):
+            row |= {"saved_seq": replaced, "saved_at": time_of_save}
         delete_record(db, page_id, crawl_id)
-    newest_other = db.execute(
-        "SELECT fetched_at, model_version FROM urls "
-        "WHERE page_id = ? AND crawl_id = ? AND state <> ?",
-        (*each.key, UrlState.RECORD.value),
-    ).fetchall()
     links: Counter[LinkKind] = Counter(link.kind for link in record.links)
     images: Counter[ImageKind] = Counter(image.kind for image in record.images)
     row |= {
@@ -148,17 +168,17 @@ def _put_record(
         "crawl_id": crawl_id,
         "host": each.host,
         **dict(zip(FENCE, each.record_fence, strict=True)),
-        "is_current": not newest_other or each.version >= newest_other[0],
+        "is_current": is_current,
         **counted_of(record),
         "confidence": record.confidence,
-        **{f"links_{kind.value}": links[kind] for kind in LinkKind},
-        **{f"images_{kind.value}": images[kind] for kind in ImageKind},
+        **{column: links[kind] for kind, column in _KINDS_OF_LINKS},
+        **{column: images[kind] for kind, column in _KINDS_OF_IMAGES},
     }
     if each.outcome.images_due:
         row["images_due"] = crawl_id
-    saved_seq = db.execute(_INSERT_RECORD, tuple(map(row.get, _RECORD))).lastrowid
+    ((saved_seq,),) = db.execute(_INSERT_RECORD, tuple(map(row.get, _RECORD))).fetchall()
     db.execute("INSERT INTO record_blobs VALUES (?, ?, ?)", (saved_seq, *each.blobs))
-    return True
+    return replaced, saved_seq
 
 
 def delete_record(db: sqlite3.Connection, page_id: str, crawl_id: str) -> int:
@@ -167,23 +187,6 @@ def delete_record(db: sqlite3.Connection, page_id: str, crawl_id: str) -> int:
     one = "FROM records WHERE page_id = ? AND crawl_id = ?"
     db.execute(f"DELETE FROM record_blobs WHERE saved_seq IN (SELECT saved_seq {one})", key)
     return db.execute(f"DELETE {one}", key).rowcount
-
-
-def _put_url(
-    db: sqlite3.Connection, each: EncodedOutcome, visits: Visits, compared: Comparison | None
-) -> bool:
-    known = db.execute(_URL_STATE, each.key).fetchall()
-    stored = dict(zip(URL_STATE, known[0], strict=True)) if known else None
-    row = next_row(stored, each, visits, compared)
-    if row is None:
-        return False
-    db.execute(_PUT_URL, tuple(map(row.get, _URL)))
-    is_record = row["state"] == UrlState.RECORD.value
-    db.execute(
-        "UPDATE records SET is_current = ? WHERE page_id = ? AND crawl_id = ? AND is_current <> ?",
-        (is_record, *each.key, is_record),
-    )
-    return True
 
 
 def put_raw(db: sqlite3.Connection, outcome: Outcome, place: Place) -> bool:

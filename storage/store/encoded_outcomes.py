@@ -141,6 +141,7 @@ def encode_outcome(outcome: Outcome) -> EncodedOutcome:
 
 def _encode(outcome: Outcome) -> EncodedOutcome:
     queued, record, failure = outcome.queued, outcome.record, outcome.failure
+    queued.page_id.encode()  # a value that no database takes
     has_record = outcome.state is UrlState.RECORD and not outcome.unchanged
     if has_record != (record is not None):
         raise ValueError("an outcome has a record exactly when its state is RECORD")

@@ -144,7 +144,7 @@ class Store(ABC):
             return 0
         encoded = [encode_outcome(outcome) for outcome in outcomes]
         visits = Visits(self._ports)
-        return self._save([(each, visits.compare(each)) for each in encoded], visits)
+        return self._save(visits.compare(*encoded), visits)
 
     @abstractmethod
     def _save(self, work: Sequence[Work], visits: Visits) -> int:

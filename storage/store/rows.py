@@ -149,7 +149,7 @@ _VALUES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 def compress(data: bytes) -> bytes:
     """Compresses data to one zstd frame with a checksum."""
-    return zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).compress(data)
+    return _zstd(get_ident())[0].compress(data)
 
 
 def decompress(blob: bytes) -> bytes:
@@ -161,15 +161,16 @@ def decompress(blob: bytes) -> bytes:
     try:
         if not 0 <= zstandard.frame_content_size(blob) <= MAX_UNPACKED_BYTES:
             raise StoreDamaged("a stored blob has an impossible size")
-        return _decompressor(get_ident()).decompress(blob)
+        return _zstd(get_ident())[1].decompress(blob)
     except (zstandard.ZstdError, *DAMAGE) as error:
         raise StoreDamaged(f"a stored blob cannot be read: {error}") from error
 
 
 @lru_cache(maxsize=16)
-def _decompressor(_thread: int) -> zstandard.ZstdDecompressor:
-    """The decompressor of a thread; to make one takes longer than to unpack a record (17 us)."""
-    return zstandard.ZstdDecompressor()
+def _zstd(_thread: int) -> tuple[zstandard.ZstdCompressor, zstandard.ZstdDecompressor]:
+    """Those of a thread; to make one takes longer than to unpack a record (17 us)."""
+    packer = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
+    return packer, zstandard.ZstdDecompressor()
 
 
 def encode_record(record: CleanRecord) -> tuple[bytes, bytes]:

@@ -329,6 +329,8 @@ def join(
             whenever a page joins.
     """
     matching = matches(rows, page, keys)
+    if not matching:
+        return
     for _ in range(ATTEMPTS):
         ends = follow(rows, [each.number for each in (page, *matching)])
         joined, first = _stories_to_join(rows, page, matching, ends)

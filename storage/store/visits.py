@@ -56,9 +56,9 @@ from crawlclean.cleaning.versions import (
     shown_lines,
 )
 from crawlclean.storage.crawl_types import FailureReason, Outcome, PageRole, UrlState
-from crawlclean.storage.store.encoded_outcomes import EncodedOutcome, naming
+from crawlclean.storage.store.encoded_outcomes import EncodedOutcome
 from crawlclean.storage.store.hosts import HostKey, read_trust, write_trust
-from crawlclean.storage.store.ports import Member, PackedRecord, Ports, Scan
+from crawlclean.storage.store.ports import Member, PackedRecord, Ports, Scan, Values
 from crawlclean.storage.store.rows import (
     compress,
     decompress,
@@ -358,23 +358,19 @@ class Visits:
         self._trust: dict[HostKey, HostTrust] = {}
         self._new_trust: dict[HostKey, HostTrust] = {}
 
-    def compare(self, each: EncodedOutcome) -> Comparison | None:
-        """Compares a record with the stored one of its page.
+    def compare(self, *outcomes: EncodedOutcome) -> list[Work]:
+        """Compares records with the stored ones of their pages.
 
         None without a stored record, and when the stored record is not older: a page that was
         cleaned again, or an outcome that is saved again.
         """
-        with naming(each.outcome):
-            each.outcome.queued.page_id.encode()  # a value that no database takes is named here
-        return self._compare(each)
+        keys = [each.key for each in outcomes if each.outcome.record is not None]
+        known = self._tables.get("records", keys, ("fetched_at",))
+        return [(each, self._compare(each, known.get(each.key))) for each in outcomes]
 
-    def _compare(self, each: EncodedOutcome) -> Comparison | None:
-        record, queued = each.outcome.record, each.outcome.queued
-        if record is None:
-            return None
-        key = (queued.page_id, queued.crawl_id)
-        rows = self._tables.get("records", [key], ("fetched_at",))
-        if not rows or rows[key][0] >= each.version[0]:
+    def _compare(self, each: EncodedOutcome, row: Values | None) -> Comparison | None:
+        record, queued, key = each.outcome.record, each.outcome.queued, each.key
+        if record is None or row is None or row[0] >= each.version[0]:
             return None
         stored = self._blobs.record(*key)
         if stored is None:  # deleted since
@@ -431,7 +427,7 @@ class Visits:
         if record is None:
             return False
         if compared is not None and compared.stored.saved_seq != saved_seq:
-            compared = self.compare(each)  # saved by another process since
+            ((_, compared),) = self.compare(each)  # saved by another process since
         if compared is not None and compared.change.is_changed:
             self._versions.begin(compared.stored, record, is_changed=True)
         elif self._versions.has_any(*each.key):
