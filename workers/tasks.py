@@ -20,6 +20,7 @@ from rq import get_current_job
 from rq.job import Job
 from rq.timeouts import BaseTimeoutException
 
+from crawlclean import __dist__
 from crawlclean.cleaning.document.document import Document
 from crawlclean.cleaning.errors import (
     DatabaseDamaged,
@@ -33,7 +34,7 @@ from crawlclean.cleaning.model.site_model import SiteModel
 from crawlclean.cleaning.records import Outlink, Via
 from crawlclean.cleaning.url_classes.stopping import PageYield
 from crawlclean.cleaning.urls.normal_form import normal_page_id
-from crawlclean.crawler.robots import RobotsRules, user_agent
+from crawlclean.crawler.robots import RobotsRules
 from crawlclean.storage.crawl_types import (
     CrawlSpec,
     Discovery,
@@ -117,7 +118,7 @@ class KnownRobots:
     def __init__(self, context: Context) -> None:
         """Reads nothing yet."""
         self._frontier = context.frontier
-        self._rules = RobotsRules(user_agent(context.settings.crawl))
+        self._rules = RobotsRules(__dist__)  # a user agent takes its version from disk
 
     def allows(self, host: str, url: str) -> bool:
         """Whether the rules of a host allow a URL; what is not known is allowed."""
