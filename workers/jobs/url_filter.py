@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec.structs import replace
@@ -95,6 +96,13 @@ class Chosen(NamedTuple):
     hops: int
 
 
+@lru_cache(maxsize=4)  # of a crawl with a thousand seeds each job has some pages of one
+def _own(seeds: tuple[str, ...], more: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Returns the hosts of a crawl and their registered domains."""
+    hosts = more.union(map(host_of, seeds))
+    return hosts, frozenset(map(domain_of, hosts))
+
+
 class UrlFilter:
     """The URL filter of one crawl, for the outlinks of pages of one host.
 
@@ -123,8 +131,7 @@ class UrlFilter:
         """
         self._spec = spec
         self._seeds = frozenset(spec.seeds)
-        self._hosts = {host_of(seed) for seed in spec.seeds} | set(more_hosts)
-        self._domains = {domain_of(host) for host in self._hosts}
+        self._hosts, self._domains = _own(spec.seeds, frozenset(more_hosts))
         self._allows = allows
         self._choice = UrlChoice(spec.include, spec.exclude)
         # Caches for the life of this object (a job): pages of a host repeat links.
