@@ -38,7 +38,7 @@ from crawlclean.storage.store.rows import (
 KEPT_EVENTS = 20_000
 """Events kept, the newest: some 5 MB."""
 REPEATS = 32
-"""Newest events that a dated one is compared with: a repeated job writes it once."""
+"""Newest events of its host that a dated one is compared with: a repeated job writes it once."""
 
 
 class EventKind(StrEnum):
@@ -90,10 +90,10 @@ class Events(NumberedRows[Event]):
     def add(self, event: Event) -> int:
         """Stores an event; returns its number.
 
-        An event with a time that is among the newest already is not stored again.
+        An event with a time that is among the newest of its host already is not stored again.
         """
         if event.at is not None:
-            for known in self.read(limit=REPEATS):
+            for known in self.read(limit=REPEATS, host=event.host):
                 if replace(known, seq=0) == event:
                     return known.seq
         return self._add(event if event.at else replace(event, at=datetime.now(UTC)))

@@ -15,6 +15,7 @@ from crawlclean.storage.store.journal import (
     DAY_S,
     MINUTE_S,
     QUARTER_S,
+    REPEATS,
     Action,
     Event,
     EventKind,
@@ -61,9 +62,12 @@ class JournalContract:
         assert len(store.events.read(kind=EventKind.DIED, crawl_id="c", limit=2)) == 2
 
     def test_a_dated_event_is_stored_once(self, store: Store) -> None:
-        event = Event(kind=EventKind.DRIFT, text="bodies", at=T0)
+        event = Event(kind=EventKind.DRIFT, text="bodies", host=HOST, at=T0)
         assert store.events.add(event) == store.events.add(event) == 1
-        assert store.events.newest() == 1
+        for n in range(REPEATS):
+            store.events.add(Event(kind=event.kind, text="bodies", host=f"{n}.example", at=T0))
+        assert store.events.add(event) == 1
+        assert store.events.newest() == REPEATS + 1
 
     def test_processes_that_add_at_once_lose_no_event(self, store: Store) -> None:
         def add(n: int) -> int:
