@@ -268,8 +268,8 @@ def stored_page(
 def redirects_a_seed(ending: Ending, spec: CrawlSpec) -> bool:
     """Whether a page is a redirect of a seed, or follows such a redirect."""
     page = ending.outcome.queued
-    is_first = page.url in spec.seeds or (page.depth == 0 and page.provenance.via is Via.REDIRECT)
-    return ending.outcome.state is UrlState.REDIRECT and is_first
+    is_hop = page.depth == 0 and page.provenance.via is Via.REDIRECT
+    return ending.outcome.state is UrlState.REDIRECT and (is_hop or page.url in spec.seeds)
 
 
 def count_lost_fields(ending: Ending) -> int:
