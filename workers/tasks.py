@@ -311,12 +311,12 @@ class _Job:
             )
         # Before the ack: a crawl with neither a page in flight nor a host to learn is over.
         learning = self._begin_to_learn(spec, endings)
+        first = [e.outcome for e in endings if e.outcome.queued.was is None]
+        self._learn_classes(spec, sum(outcome.state in JUDGED for outcome in first))
         self._keep_rules()
         judged = self._topic.harvest(e.outcome for e in endings) if self._topic else {}
         ended = [(e.outcome.queued, e.outcome.state) for e in endings]
         self._frontier.ack(self._id, ended, judged)
-        first = [e.outcome for e in endings if e.outcome.queued.was is None]
-        self._learn_classes(spec, sum(outcome.state in JUDGED for outcome in first))
         self._take_back([e.outcome for e in endings])
         for ending in endings:
             self._tally[_counter_of(ending.outcome)] += 1
@@ -512,7 +512,6 @@ class _Job:
             rules = first.model.url_rules if first is not None and is_same else None
             self._patiently(learn_classes, self._frontier, store, spec, self._host, rules)
             self._are_rules_new = True
-            self._keep_rules()
 
     def _keep_rules(self) -> None:
         """Copies the rules of the host to the store, for `why` without a queue; once a job."""
