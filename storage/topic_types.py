@@ -94,8 +94,10 @@ class JudgedPage(Struct, frozen=True, kw_only=True):
         host: Lower-case authority.
         title: Title of its record.
         fetched_at: End of its response.
+        at: When it was published; where that is not known, or after the fetch, when it was fetched.
         judgement: What the topic holds of the page.
         mark: The user's word: relevant or not; None without.
+        read_at: When a person has read it; None: not yet.
         learned_in: Version of the link model that learned from the page; None: not yet, or never.
     """
 
@@ -105,8 +107,10 @@ class JudgedPage(Struct, frozen=True, kw_only=True):
     host: str
     title: str
     fetched_at: datetime
+    at: datetime
     judgement: TopicJudgement
     mark: bool | None = None
+    read_at: datetime | None = None
     learned_in: int | None = None
 
 

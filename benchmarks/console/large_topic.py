@@ -86,6 +86,7 @@ def _judged(pages: int) -> Iterator[JudgedPage]:
             host=host,
             title=f"页面 {n}",
             fetched_at=T0 + timedelta(seconds=12 * n),
+            at=T0 + timedelta(seconds=12 * n),
             judgement=_judgement(round((n * 7919 % 10_007 / 10_007) ** 3, 4)),
         )
 

@@ -206,6 +206,7 @@ def _row(name: str, page: Page) -> JudgedPage:
         host=name.partition("/")[0],
         title=page.title,
         fetched_at=datetime(2026, 1, 1, tzinfo=UTC),
+        at=datetime(2026, 1, 1, tzinfo=UTC),
         judgement=TopicJudgement(
             topic="",
             version=1,

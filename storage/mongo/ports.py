@@ -373,7 +373,9 @@ def asked_for(table: str, where: Where) -> dict[str, Any]:
         if "crawl_id" in asked:
             asked["_id"] = key_of(page_id, asked.pop("crawl_id"))
         else:
-            asked["_id"] = {"$gte": f"{page_id}:", "$lt": f"{page_id};"}  # ; is the letter after :
+            ids = page_id["$in"] if isinstance(page_id, dict) else [page_id]
+            # ; is the letter after :
+            asked["$or"] = [{"_id": {"$gte": f"{each}:", "$lt": f"{each};"}} for each in ids]
     return asked
 
 

@@ -19,7 +19,7 @@ from crawlclean.storage.store.tables import MONGO_TABLES, TABLES, Table
 
 APPLICATION_ID = 0x63726C63  # "crlc" in ASCII, as in SQLite: the database is ours
 
-SCHEMA = 16  # numbers below 14 were of checkouts before version 0.2.0
+SCHEMA = 17  # numbers below 14 were of checkouts before version 0.2.0
 """``version`` of the document ``schema`` in ``meta``."""
 
 
@@ -76,9 +76,18 @@ def _add_queues(database: Any) -> None:
     database.crawls.update_many({"queue": {"$exists": False}}, {"$set": {"queue": ""}})
 
 
+def _date_judgements(database: Any) -> None:
+    """Schema 17: a judged page has a time of publication; until it is judged anew its fetch's."""
+    undated = database.topic_pages.find({"at": {"$exists": False}}, {"fetched_at": 1})
+    for page in undated:
+        dated = {"$set": {"at": page["fetched_at"]}, "$unset": {"day": ""}}
+        database.topic_pages.update_one({"_id": page["_id"]}, dated)
+
+
 _MIGRATIONS: Mapping[int, Callable[[Any], None]] = {
     14: _add_queues,
     15: lambda _: None,  # an index alone, for the confidence of new records
+    16: _date_judgements,
 }
 """Schema -> the function that makes the next one of it."""
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from crawlclean.storage.store.tables import SQLITE_TABLES, TABLES, Table
 APPLICATION_ID = 0x63726C63  # "crlc" in ASCII: the database is ours
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 16
+SCHEMA = 17
 """``PRAGMA user_version`` of our files. Numbers below 14 were of checkouts before version 0.2.0."""
 
 
@@ -57,6 +58,23 @@ _MIGRATIONS: dict[int, tuple[str, ...]] = {
         "ALTER TABLE records ADD COLUMN confidence REAL",
         "CREATE INDEX least_sure_of_host ON records (host, confidence) "
         "WHERE confidence IS NOT NULL",
+    ),
+    16: (
+        "DROP INDEX topic_pages_by_time",
+        "DROP INDEX topic_pages_by_host",
+        "ALTER TABLE topic_pages RENAME COLUMN day TO at",
+        "ALTER TABLE topic_pages ADD COLUMN read_at INTEGER",
+        # A page published over 30 days before its fetch has its date when it is judged anew.
+        "UPDATE topic_pages SET at = coalesce((SELECT signatures.at FROM records "
+        "JOIN signatures ON seq = saved_seq WHERE records.page_id = topic_pages.page_id "
+        "AND records.crawl_id = topic_pages.crawl_id), fetched_at)",
+        *(
+            statement
+            for table in TABLES
+            if table.name == "topic_pages"
+            for statement in _table(table)
+            if re.search("by_(time|publication|host) ON", statement)
+        ),
     ),
 }
 """Schema -> the statements that make the next one of it."""

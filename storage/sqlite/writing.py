@@ -35,7 +35,7 @@ def _marks(columns: Sequence[str]) -> str:
 
 
 _COLUMNS = (
-    "topic", "page_id", "crawl_id", "url", "host", "title", "fetched_at", "day", "version", "fence",
+    "topic", "page_id", "crawl_id", "url", "host", "title", "fetched_at", "at", "version", "fence",
     "relevance", "label", "relevant", "parts", "features", "parent", "to_learn",
 )  # fmt: skip
 _KEPT = {

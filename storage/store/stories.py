@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Literal
@@ -433,8 +433,17 @@ class Stories(Member):
 
     def id_of(self, page_id: str) -> str | None:
         """The id of a page's story; None when the page is alone. Cheaper than ``of_page``."""
-        number = self._number(page_id)
-        return None if number is None else _hex(follow(self._ports.stories, [number])[number])
+        return self.ids_of([page_id]).get(page_id)
+
+    def ids_of(self, page_ids: Collection[str]) -> dict[str, str]:
+        """The ids of the stories of those pages that are not alone, by page; at most 10,000."""
+        found = self._ports.stories.read({"page_id": list(page_ids)}) if page_ids else []
+        numbers: dict[str, int] = {}
+        for each in found:
+            if each.story is not None:
+                numbers[each.page_id] = min(each.story, numbers.get(each.page_id, each.story))
+        ends = follow(self._ports.stories, numbers.values())
+        return {page_id: _hex(ends[number]) for page_id, number in numbers.items()}
 
     def numbers(self, page_id: str) -> list[int]:
         """The numbers under which a page's story may be known, the page's own and the root first.

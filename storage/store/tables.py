@@ -292,19 +292,20 @@ TABLES: Final = (
         is_marked INTEGER, packed BLOB""",
     ),
     # What a topic holds of a page. fence: version of the topic and time of the response, the older
-    # judgement never wins. day: days since 1970. to_learn: the topic, while the learner is to learn
-    # from the page.
+    # judgement never wins. at: when it was published, else fetched. read_at: when a person read it.
+    # to_learn: the topic, while the learner is to learn from the page.
     Table(
         "topic_pages",
         """topic TEXT KEY, page_id TEXT KEY, crawl_id TEXT, url TEXT, host TEXT, title TEXT,
-        fetched_at INTEGER, day INTEGER, version INTEGER, fence INTEGER, relevance REAL, label REAL,
+        fetched_at INTEGER, at INTEGER, version INTEGER, fence INTEGER, relevance REAL, label REAL,
         relevant INTEGER, parts TEXT, features BLOB, parent TEXT, mark INTEGER NULL,
-        to_learn TEXT NULL, learned_in INTEGER NULL, hub_in INTEGER NULL""",
+        to_learn TEXT NULL, learned_in INTEGER NULL, hub_in INTEGER NULL, read_at INTEGER NULL""",
         indexes=(
             Index("topic_pages_of_page", "page_id"),
             Index("topic_pages_of_crawl", "crawl_id, host"),
-            Index("topic_pages_by_time", "topic, fetched_at, page_id, relevant, crawl_id"),
-            Index("topic_pages_by_host", "topic, relevant, host, day"),
+            Index("topic_pages_by_time", "topic, fetched_at, page_id, relevant, crawl_id, at"),
+            Index("topic_pages_by_publication", "topic, relevant, at, page_id"),
+            Index("topic_pages_by_host", "topic, relevant, host, at, page_id"),
             Index("topic_pages_by_relevance", "topic, relevance, page_id"),
             Index("topic_pages_by_version", "topic, version"),
             Index("topic_pages_by_parent", "topic, parent, fetched_at"),

@@ -16,10 +16,11 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, replace_surrogates
+from crawlclean.cleaning.records import CleanRecord
 from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.store.encoded_outcomes import naming
 from crawlclean.storage.store.ports import (
@@ -48,7 +49,6 @@ from crawlclean.storage.topic_types import (
 
 # Rows of the topics' tables: values of ``storage/topic_types.py`` to columns, and back.
 
-DAY_US = 86_400_000_000  # microseconds of a day, in which times are stored
 TIME_BITS = 42
 """Bits of a fence below the topic's version: milliseconds since 1970 need 41 until 2039."""
 
@@ -81,10 +81,16 @@ def judged_pages(outcome: Outcome) -> list[JudgedPage]:
             host=queued.host,
             title=record.title,
             fetched_at=record.fetched_at,
+            at=dated(record),
             judgement=judgement,
         )
         for judgement in outcome.judgements
     ]
+
+
+def dated(record: CleanRecord) -> datetime:
+    """When a page was published; fetched where that is not known, or is after the fetch."""
+    return min(record.published_at or record.fetched_at, record.fetched_at)
 
 
 def outbox_rows(outcome: Outcome) -> list[Row]:
@@ -130,12 +136,13 @@ def page_row(page: JudgedPage) -> Row:
     row = {
         **_PAGE.row(page),
         **_JUDGEMENT.row(judged),
-        "day": fetched_at // DAY_US,
         "fence": fence(judged.version, fetched_at),
         "features": b"".join(each.to_bytes(2, "big") for each in judged.features),
         "to_learn": judged.topic if judged.is_example and judged.features else None,
     }
-    return {name: value for name, value in row.items() if name not in ("mark", "learned_in")}
+    return {
+        name: value for name, value in row.items() if name not in ("mark", "learned_in", "read_at")
+    }
 
 
 def page_of(row: Sequence[Any]) -> JudgedPage:
@@ -146,7 +153,8 @@ def page_of(row: Sequence[Any]) -> JudgedPage:
     """
     packed, to_learn, *others = row
     judged, page = others[: len(_JUDGEMENT.columns)], others[len(_JUDGEMENT.columns) :]
-    is_example = to_learn is not None or page[-1] is not None  # to learn from, or learned from
+    learned_in = page[_PAGE.columns.index("learned_in")]
+    is_example = to_learn is not None or learned_in is not None  # to learn from, or learned from
     try:
         ids = array("H", bytes(packed))
     except DAMAGE as error:
@@ -264,21 +272,35 @@ class Topics(Member):
         limit: int,
         *,
         relevant: bool | None = None,
+        host: str = "",
+        unread: bool = False,
+        marked: bool = False,
+        by: Literal["at", "fetched_at"] = "at",
         after: tuple[int, str] | None = None,
     ) -> list[JudgedPage]:
-        """The pages that were fetched last, newest first.
+        """The pages that were published last, newest first.
 
         Args:
             topic: Name of the topic.
             limit: At most this many.
             relevant: Only relevant ones, or only others.
-            after: End of the response in microseconds and id of the page that the list goes on
-                behind; None: it begins.
+            host: Only of this host; ``""``: of all.
+            unread: Only pages that nobody has read.
+            marked: Only pages with a mark of the user.
+            by: ``fetched_at``: the pages that were fetched last.
+            after: The time in microseconds and id of the page that the list goes on behind; None:
+                it begins.
         """
         where: dict[str, Any] = {"topic": topic}
         if relevant is not None:
             where["relevant"] = int(relevant)
-        order = ("fetched_at", "page_id")
+        if host:
+            where["host"] = host
+        if unread:
+            where["read_at"] = None
+        if marked:
+            where["mark"] = PRESENT
+        order = (by, "page_id")
         return self._pages(where, order=order, backwards=True, after=after or (), limit=limit)
 
     def nearest(self, topic: str, relevance: float, limit: int) -> list[JudgedPage]:
@@ -312,12 +334,13 @@ class Topics(Member):
         found = self._pages({"topic": topic, "mark": PRESENT})
         return sorted(found, key=lambda page: page.page_id)
 
-    def in_order(self, topic: str) -> Iterator[tuple[int, str, str, int]]:
-        """Yields (end of the response in microseconds, page, crawl, 1: relevant) in this order.
+    def in_order(self, topic: str) -> Iterator[tuple[int, str, str, int, int]]:
+        """Yields (end of the response, page, crawl, 1: relevant, publication) in this order.
 
-        Read in steps, from one index alone: ``(1772366400123456, "4f11...", "quake", 1)``.
+        Read in steps, from one index alone: ``(1772366400123456, "4f11...", "quake", 1,
+        1772366400000000)``, times in microseconds.
         """
-        columns = ("fetched_at", "page_id", "crawl_id", "relevant")
+        columns = ("fetched_at", "page_id", "crawl_id", "relevant", "at")
         wanted = Scan("topic_pages", columns, {"topic": topic}, columns[:2], after=(-1, ""))
         for rows in steps(self._tables, wanted, READ_PAGES):
             yield from map(tuple, rows)
@@ -351,17 +374,26 @@ class Topics(Member):
         where = {"topic": topic, "version": older}
         return self._pages(where, order=("fetched_at", "page_id"), backwards=True, limit=limit)
 
-    def mark(self, topic: str, page_id: str, mark: bool) -> bool:
+    def read(self, topic: str, page_ids: Collection[str], at: datetime) -> None:
+        """Notes that a person has read judged pages, at most 10,000."""
+        where: dict[str, Any] = {"topic": topic, "page_id": list(page_ids), "read_at": None}
+        self._tables.change("topic_pages", where, {"read_at": to_microseconds(at)})
+
+    def mark(self, topic: str, page_id: str, mark: bool | None, threshold: float = 0.0) -> bool:
         """Stores the user's word on a judged page; False: the topic has not judged the page.
 
-        The word wins over later judgements, and the learner learns from the page again.
+        The word wins over later judgements, and the learner learns from the page again. None takes
+        the word off: until it is judged anew, the page is relevant from ``threshold`` on.
         """
-        row = {"mark": int(mark), "relevant": int(mark), "label": float(mark)}
-        where = {"topic": topic, "page_id": page_id}
-        if not self._tables.change("topic_pages", where, row):
-            return False
         page = self.page(topic, page_id)
-        if page is not None and page.judgement.features:
+        if page is None:
+            return False
+        is_relevant = page.judgement.relevance >= threshold
+        row: dict[str, Any] = {"mark": None, "relevant": int(is_relevant)}
+        if mark is not None:
+            row = {"mark": int(mark), "relevant": int(mark), "label": float(mark)}
+        self._tables.change("topic_pages", {"topic": topic, "page_id": page_id}, row)
+        if page.judgement.features:
             self.learn_again(topic, [page_id])
         return True
 

@@ -20,11 +20,13 @@ from tests.browser.conftest import DONE, RUNNING, World, crawled, expect, visiti
 from tests.browser.test_pages import (
     BY_THEME_OR_WIDTH,
     PHONE,
+    SHIFTS,
     assert_calm,
     assert_sound,
     violations,
 )
 from tests.kit.console import settings_of
+from tests.kit.stored_topics import TOPIC
 from tests.kit.timing import wait_until
 
 if TYPE_CHECKING:
@@ -77,6 +79,46 @@ def test_one_page_is_tried_while_the_result_stays_current(chromium: Browser, act
         assert violations(page, runOnly=BY_THEME_OR_WIDTH) == []
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
         assert_calm(visit, acting)
+
+
+def test_stories_are_read_and_marked_by_keys(chromium: Browser, acting: World) -> None:
+    with visiting(chromium) as visit:
+        page = visit.page
+        page.goto(f"{acting.url}/topics/{TOPIC}")
+        page.evaluate(SHIFTS)
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("k")
+        story = page.locator(".story.at")
+        expect(story).to_have_count(1)
+        expect(story).to_have_class("story read at")
+        expect(page.locator(".story.read")).to_have_count(2)
+        for key, pressed in (("r", ["Relevant"]), ("n", ["Not relevant"]), ("u", [])):
+            page.keyboard.press(key)
+            expect(story.locator("[aria-pressed=true]")).to_have_text(pressed)
+            assert violations(page) == []
+        assert page.url == f"{acting.url}/topics/{TOPIC}"
+        assert page.evaluate("() => window.shifts") == []
+        assert_calm(visit, acting)
+        with page.expect_popup() as opened:  # the original: a host that does not exist
+            page.keyboard.press("o")
+        assert opened.value.evaluate("() => window.opener") is None
+        page.goto(f"{acting.url}/topics/{TOPIC}?unread=1")
+        expect(page.locator(".story.read")).to_have_count(0)
+        page.locator("#read button").click()
+        expect(page.locator(".story")).to_have_count(0)
+
+
+def test_stories_are_marked_without_scripts(chromium: Browser, acting: World) -> None:
+    with visiting(chromium, java_script_enabled=False, viewport=PHONE) as visit:
+        page = visit.page
+        page.goto(f"{acting.url}/topics/{TOPIC}")
+        page.locator(".story").last.get_by_role("button", name="Relevant", exact=True).click()
+        expect(page.locator(".story")).to_have_count(1)
+        expect(page.locator("[aria-pressed=true]")).to_have_text("Relevant")
+        page.get_by_role("button", name="Take the mark off").click()
+        expect(page.locator(".story")).to_have_count(1)
+        expect(page.locator("[aria-pressed=true]")).to_have_count(0)
 
 
 def test_the_sign_of_a_change_leads_to_its_host(chromium: Browser, acting: World) -> None:

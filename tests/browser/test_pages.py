@@ -46,9 +46,8 @@ PAGES = (
     "/traps",
     "/topics",
     f"/topics/{TOPIC}",
-    f"/topics/{TOPIC}/pages",
-    f"/topics/{TOPIC}/pages?show=to_mark",
-    f"/topics/{TOPIC}/stories",
+    f"/topics/{TOPIC}?show=to_mark&days=30",
+    f"/topics/{TOPIC}/tuning",
     f"/topics/{TOPIC}/stories/STORY",
     "/pages?url=https://h0.example/0/0",
     "/events",
@@ -258,12 +257,12 @@ def test_topics_without_scripts_and_by_keys(chromium: Browser, world: World) -> 
     with visiting(chromium, java_script_enabled=False) as visit:
         page = visit.page
         page.goto(f"{world.url}/topics/{TOPIC}")
-        page.click("text=All relevant pages")
-        page.click("main nav >> text=not relevant")
-        expect(page.locator("tbody tr")).to_have_count(4)
-        page.click(f"h1 >> text={TOPIC}")
-        page.click("text=Stories told more than once")
-        page.locator("tbody th a").first.click()
+        page.select_option("select[name=show]", "other")
+        page.click("text=Find")
+        expect(page.locator(".story")).to_have_count(4)
+        page.goto(f"{world.url}/topics/{TOPIC}")
+        expect(page.locator(".story")).to_have_count(3)
+        page.locator(".story >> text=all its URLs").first.click()
         expect(page.locator("tbody")).to_contain_text("earliest")
         expect(page.locator("h1")).to_contain_text("U+202E")
 

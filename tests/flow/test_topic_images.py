@@ -6,6 +6,7 @@ Also when it is killed while it fetches them, and of a page that another crawl h
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.storage.store.pictures import image_id
 from tests.kit.commands import DataFolder
+from tests.kit.console import open_console
 from tests.kit.crawls import crawlclean, start
 from tests.kit.pictures import edited, photograph, png
 from tests.kit.timing import wait_until
@@ -173,6 +176,19 @@ def test_copies_are_listed_once_with_their_caption_and_page(crawled: Crawled) ->
     text = crawled.folder.output("images", "quake")
     assert "320 x 240" in text
     assert "3 copies  图为地震救援快讯的现场" in text
+
+
+def test_a_story_shows_its_picture_from_the_store(crawled: Crawled) -> None:
+    """The console asks nobody for it; an SVG image is a document, and is not shown."""
+    client = open_console(crawled.folder.data)
+    page = client.get("/topics/quake?words=快讯").text
+    (picture,) = re.findall(r'<img src="(/topics/quake/pictures/\w{32})"', page)
+    shown = client.get(picture)
+    assert (shown.status_code, shown.mimetype) == (200, "image/png")
+    assert shown.data.startswith(b"\x89PNG")
+    assert "sandbox" in shown.headers["Content-Security-Policy"]
+    vector = client.get(f"/topics/quake/pictures/{image_id(f'{crawled.url}/map.svg')}")
+    assert vector.status_code == client.get(f"/topics/quake/pictures/{'0' * 32}").status_code == 404
 
 
 def test_the_report_counts_what_was_refused(crawled: Crawled) -> None:

@@ -13,6 +13,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from crawlclean.storage.queue.embedded import DataLock
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.topic_types import ReceiverKind
 from tests.kit.commands import DataFolder, valid
+from tests.kit.console import open_console
 from tests.kit.crawls import crawlclean, start
 from tests.kit.receiver import Delivered, Receiver
 from tests.kit.timing import LIMIT_S, wait_until
@@ -245,12 +247,22 @@ def test_a_crawl_names_the_command_that_an_older_version_ran(copy: DataFolder) -
 def test_the_report_is_one_file_for_a_browser(crawled: Crawled, tmp_path: Path) -> None:
     file = tmp_path / "new" / "quake.html"
     assert crawled.folder.output("topic", "quake", "--report", "--html", str(file)) == ""
-    page = file.read_text("utf-8")
+    page = re.sub("</?mark>", "", file.read_text("utf-8"))
     assert page.startswith("<!DOCTYPE html>")
     (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
     assert all(each["title"] in page for each in report["newest"])
     assert 'class="stories-line"' in page
     assert list(file.parent.iterdir()) == [file]
+
+
+def test_page_and_report_have_the_same_stories(crawled: Crawled) -> None:
+    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
+    told = [story["url"] for story in report["newest"]]
+    page = open_console(crawled.folder.data).get("/topics/quake").text
+    shown = re.findall(r'class="original" href="([^"]+)"', page)
+    assert told == [unescape(url) for url in shown]
+    for story in report["newest"]:
+        assert all(word in f"{story['title']}{story['excerpt']}" for word in story["words"])
 
 
 def test_a_page_that_two_topics_want_is_fetched_once(crawled: Crawled) -> None:
@@ -328,6 +340,9 @@ def test_the_users_word_wins_and_teaches(copy: DataFolder, crawled: Crawled) -> 
     (again,) = copy.rows("topic", "quake", "--relevant", url, "--json")
     assert (again["version"], again["marked"]) == (3, 1)
     assert url in again["examples"]
+    (without,) = copy.rows("topic", "quake", "--unmark", url, "--json")
+    assert (without["version"], without["marked"], without["outdated"]) == (4, 0, 0)
+    assert url not in without["examples"]
     status, _, error = copy.call("topic", "quake", "--relevant", "http://unknown.example/")
     assert (status, error.count("\n")) == (1, 1)
 

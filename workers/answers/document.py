@@ -84,7 +84,7 @@ def type_markdown(schema: dict[str, Any]) -> str:
         named = f" by {type_markdown(keys)}" if keys else ""
         return f"object of {type_markdown(schema['additionalProperties'])}{named}"
     if schema.get("format"):
-        return "time"
+        return "day" if schema["format"] == "date" else "time"
     names = {"string": "text", "boolean": "true or false", "null": "null"}
     kind = str(schema.get("type", "any value"))
     return names.get(kind, kind)

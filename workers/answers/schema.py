@@ -244,6 +244,7 @@ _SIMPLE: dict[type[types.Type], dict[str, Any]] = {
     types.BoolType: {"type": "boolean"},
     types.NoneType: {"type": "null"},
     types.DateTimeType: {"type": "string", "format": "date-time"},
+    types.DateType: {"type": "string", "format": "date"},
     types.AnyType: {},
 }
 

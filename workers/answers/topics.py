@@ -315,7 +315,7 @@ class HarvestStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicDay(HarvestStep):
-    """The harvest of one day.
+    """The harvest of one day of publication; of fetching where a page has no date.
 
     Attributes:
         day: The day in UTC: ``2026-11-23``.
@@ -335,48 +335,55 @@ class TopicHost(HarvestStep):
     host: str
 
 
-class RelevantPage(Struct, frozen=True, kw_only=True):
-    """A relevant page: the first one of its story.
+class FoundStory(Struct, frozen=True, kw_only=True):
+    """A story of a topic: the relevant page that was fetched first, and who else tells it.
 
     Attributes:
+        id: The same for every try: ``quake:4f1193a0c27be51d0c27be514f1193a0``; a receiver that
+            has seen it drops the message. ASCII: of other names the bytes are ``%E5%9C%B0``.
+        topic: Name of the topic.
+        page_id: Id of the page, 32 hex digits.
         url: Its URL.
         host: Its host.
-        title: Its title.
+        title: Its title; may be empty.
+        author: As the page has it; may be empty.
         relevance: 0..1.
-        mark: The user's word; null without.
+        published_at: When it was published; null when unknown.
         fetched_at: End of the response.
-        story: Id of its story (`stories ID`); null when no other page tells it.
-        copies: Other relevant pages that tell the story.
+        language: Of its body: ``zh``; may be empty.
+        excerpt: The first 500 characters of its body and posts.
+        body_chars: Characters of its body.
+        words: Words of the query that stand on the page: those for which it is relevant.
+        like: Terms of the page that are most like the examples, the heaviest first.
+        story: Id of its story (`stories ID`); null while no other page tells it.
+        copies: Other relevant pages of the topic that tell the story.
+        also: Other URLs that tell the story by now, the earliest first, at most 20.
+        picture: Id of a stored image of the page; null without one.
+        mark: The user's word; null without.
+        is_read: Whether somebody has read it in the console.
     """
 
+    id: str
+    topic: str
+    page_id: str
     url: str
     host: str
     title: str
+    author: str
     relevance: float
-    mark: bool | None
+    published_at: datetime | None
     fetched_at: datetime
-    story: str | None = None
-    copies: int = 0
-
-
-class TopicStoryLine(Struct, frozen=True, kw_only=True):
-    """A story that several relevant pages of a topic tell, in a list of the API.
-
-    Attributes:
-        story: Its id.
-        pages: Relevant pages of the topic that tell it.
-        title: Title of the first of them; may be empty.
-        url: URL of the first of them; empty when it was deleted.
-        host: Its host.
-        fetched_at: End of its response; null when it was deleted.
-    """
-
-    story: str
-    pages: int
-    title: str
-    url: str
-    host: str
-    fetched_at: datetime | None
+    language: str
+    excerpt: str
+    body_chars: int
+    words: tuple[str, ...]
+    like: tuple[str, ...]
+    story: str | None
+    copies: int
+    also: tuple[str, ...]
+    picture: str | None
+    mark: bool | None
+    is_read: bool
 
 
 class TopicBudget(Struct, frozen=True, kw_only=True):
@@ -410,8 +417,8 @@ class TopicReport:
         budget: What its crawl may spend.
         harvest: The pages of its crawl in order, in steps of 100 pages; of more than 20,000 pages
             in 200 steps.
-        days: Harvest by day, oldest first.
-        newest: The stories that were found last, newest first, at most 20.
+        days: Harvest by day of publication, oldest first.
+        newest: The stories that were published last, newest first, at most 20.
         reprints: The stories with the most relevant pages, at most 20, each with its earliest 20
             pages.
         hosts: Harvest by host, most stories first.
@@ -428,7 +435,7 @@ class TopicReport:
     budget: TopicBudget
     harvest: tuple[HarvestStep, ...]
     days: tuple[TopicDay, ...]
-    newest: tuple[RelevantPage, ...]
+    newest: tuple[FoundStory, ...]
     reprints: tuple[StoryLine, ...]
     hosts: tuple[TopicHost, ...]
     images: TopicImages | UnsetType = UNSET
@@ -510,41 +517,6 @@ class TopicVerdict(Struct, frozen=True, kw_only=True):
 
 
 # What receivers of a topic are told: the body of a webhook's POST.
-
-
-class FoundStory(Struct, frozen=True, kw_only=True):
-    """A relevant page that tells a story first.
-
-    Attributes:
-        id: The same for every try: ``quake:4f1193a0c27be51d0c27be514f1193a0``; a receiver that
-            has seen it drops the message. ASCII: of other names the bytes are ``%E5%9C%B0``.
-        topic: Name of the topic.
-        url: Its URL.
-        host: Its host.
-        title: Its title; may be empty.
-        relevance: 0..1.
-        published_at: When it was published; null when unknown.
-        fetched_at: End of the response.
-        language: Of its body: ``zh``; may be empty.
-        excerpt: The first 500 characters of its body.
-        body_chars: Characters of its body.
-        story: Id of its story (`stories ID`); null while no other page tells it.
-        also: Other URLs that tell the story by now, the earliest first, at most 20.
-    """
-
-    id: str
-    topic: str
-    url: str
-    host: str
-    title: str
-    relevance: float
-    published_at: datetime | None
-    fetched_at: datetime
-    language: str
-    excerpt: str
-    body_chars: int
-    story: str | None
-    also: tuple[str, ...]
 
 
 class StoryMessage(Struct, frozen=True, kw_only=True):

@@ -41,8 +41,10 @@ SITTING = 20
 """Pages to mark that are listed at a time."""
 MOST_WEIGHTS = 60
 """Weights that are printed as a table: three screens of a terminal."""
-WITH_VALUE = ("to_mark", "relevant", "not_relevant")
+WITH_VALUE = ("to_mark", "relevant", "not_relevant", "unmark")
 """The actions that have a value."""
+MARKS = {"relevant": True, "not_relevant": False, "unmark": None}
+"""The actions that are a user's word on a page."""
 
 
 def _add_words(parser: argparse.ArgumentParser) -> None:
@@ -141,6 +143,7 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
     )
     one.add_argument("--relevant", metavar="URL", help="mark a stored page as relevant, and learn")
     one.add_argument("--not-relevant", metavar="URL", help="mark a stored page as not relevant")
+    one.add_argument("--unmark", metavar="URL", help="take the mark of a page off")
     parser.add_argument(
         "--html",
         type=Path,
@@ -194,7 +197,7 @@ def topic(settings: Settings, arguments: argparse.Namespace) -> int:
             from crawlclean.workers.operations.topics.receivers import send_now
 
             send_now(settings, arguments.name)
-        elif action in ("edit", "relevant", "not_relevant"):
+        elif action in ("edit", *MARKS):
             _change(settings, arguments, action)
         tell = {"report": _report, "weights": _weights, "to_mark": _to_mark}.get(action, _shown)
         tell(backends, arguments).print(as_json=arguments.json)
@@ -293,9 +296,8 @@ def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> N
         if action == "edit":
             edit_topic(settings, arguments.name, flags, judged)
         else:
-            is_relevant = action == "relevant"
-            url = arguments.relevant if is_relevant else arguments.not_relevant
-            mark_page(settings, arguments.name, url, judged, is_relevant=is_relevant)
+            url = getattr(arguments, action)
+            mark_page(settings, arguments.name, url, judged, is_relevant=MARKS[action])
 
 
 def _shown(backends: Backends, arguments: argparse.Namespace) -> Rows:

@@ -102,9 +102,13 @@ class Actions:
             plan = action.plan(backends, asked)
         chosen = {name: text or plan.chosen.get(name, "") for name, text in asked.values.items()}
         asked = replace(asked, values=chosen)
-        at, expected = int(self._clock()), told(plan.facts, plan.notes)
+        return plan, self.form(session, action, asked, told(plan.facts, plan.notes))
+
+    def form(self, session: str, action: Action, asked: Asked, expected: str) -> Form:
+        """The form that does an action, once; ``expected`` is what its page says it would do."""
+        at = int(self._clock())
         token = self._access.form_token(session, _bound(action, asked, expected, at))
-        return plan, Form(session=session, asked=asked, expected=expected, at=at, token=token)
+        return Form(session=session, asked=asked, expected=expected, at=at, token=token)
 
     def do(self, action: Action, form: Form) -> int | Refusal:
         """Does an action, once a form; returns the number of its row of the audit.

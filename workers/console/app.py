@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from flask import Flask, g, request, url_for
-from jinja2 import StrictUndefined, pass_context
+from jinja2 import FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
@@ -38,6 +38,7 @@ from crawlclean.workers.console.screens import (
 from crawlclean.workers.console.screens.pages import pages, search
 from crawlclean.workers.console.words import say, told
 from crawlclean.workers.operations.acting.running import read_detail
+from crawlclean.workers.operations.topics.reading import highlighted
 from crawlclean.workers.words import Language, all_words
 
 NAVIGATION: Final = (
@@ -68,6 +69,7 @@ def create_app(console: Console, host_names: frozenset[str] = frozenset()) -> Fl
         host_names: Names under which it is reached, besides those of loopback.
     """
     app = Flask("console", root_path=str(ROOM))
+    app.jinja_loader = FileSystemLoader([ROOM / "templates", ROOM.parent / "output"])
     app.config.update(MAX_CONTENT_LENGTH=MOST_FORM_BYTES, MAX_FORM_PARTS=MOST_FIELDS)
     app.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     routes = Routes(app, console)
@@ -105,8 +107,9 @@ def add_screens(routes: Routes) -> None:
     routes.live("/live/topics", topics.live_topics)  # "live" may be the name of a topic
     routes.page("/topics/<topic>", topics.show_topic)
     routes.live("/topics/<topic>/live", topics.live_topic)
-    routes.page("/topics/<topic>/pages", topics.show_topic_pages)
-    routes.page("/topics/<topic>/stories", topics.show_topic_stories)
+    routes.page("/topics/<topic>/tuning", topics.show_topic_tuning)
+    routes.page("/topics/<topic>/pictures/<image>", topics.show_picture)
+    routes.action("/topics/<topic>/read", topics.read_topic, form="read")
     routes.page("/topics/<topic>/stories/<story>", topics.show_topic_story)
     routes.page("/events", events.show_events)
     routes.page("/space", space.show_space)
@@ -140,6 +143,7 @@ def _add_filters(app: Flask) -> None:
     filters["size"] = formats.size
     filters["percent"] = formats.percent
     filters["iso"] = formats.iso
+    filters["highlighted"] = highlighted
     of_request: dict[str, Callable[..., object]] = {
         "local": lambda at: formats.local(at, g.zone),
         "short": lambda at: formats.short(at, g.zone),

@@ -158,6 +158,23 @@ def bar(parts: Sequence[Part]) -> Markup:
     return _svg("bar", 10, Markup("").join(found))
 
 
+def bars(values: Sequence[int], titles: Sequence[str], to: Sequence[str]) -> Markup:
+    """Bars beside each other, each a link with its title: for pointers, as ``drawn_marks``."""
+    top, width = max(values, default=0) or 1, WIDTH / max(1, len(values))
+    each = Markup(
+        '<a href="{to}" tabindex="-1"><rect class="column" x="{x}" width="{w}" height="{all}"/>'
+        '<rect class="k1" x="{x}" y="{y}" width="{w}" height="{h}"/><title>{title}</title></a>'
+    )
+    found = (
+        each.format(
+            to=link, x=f"{place * width:.1f}", w=f"{0.85 * width:.1f}", all=HEIGHT, title=title,
+            y=f"{HEIGHT - HEIGHT * value / top:.1f}", h=f"{HEIGHT * value / top:.1f}",
+        )
+        for place, (value, title, link) in enumerate(zip(values, titles, to, strict=True))
+    )  # fmt: skip
+    return _svg("drawing timeline-bars", HEIGHT, Markup("").join(found))
+
+
 def meter(share: float) -> Markup:
     """A bar that is filled to a share, 0..1."""
     filled = Markup('<rect class="k1" width="{}" height="10"/>').format(f"{WIDTH * share:.1f}")

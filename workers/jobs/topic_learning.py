@@ -322,6 +322,6 @@ def _is_due(store: Store, frontier: Frontier, crawl_id: str, learned: Learned) -
     before = LinkModel.from_bytes(stored.packed)
     if learned.after.examples - before.examples >= EVERY_PAGES:
         return True
-    newest = store.topics.newest(learned.topic, COMPARED_PAGES)
+    newest = store.topics.newest(learned.topic, COMPARED_PAGES, by="fetched_at")
     links = [page.judgement.features for page in newest if page.judgement.features]
     return learned.after.change_since(before, links) > LEAST_CHANGE

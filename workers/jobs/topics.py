@@ -40,6 +40,7 @@ from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.cleaning.urls.normal_form import normal_page_id, page_id
 from crawlclean.storage.crawl_types import CrawlSpec, Outcome, PageRole, QueuedPage, UrlState
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.topics import dated
 from crawlclean.storage.topic_types import (
     JudgedPage,
     ReceiverKind,
@@ -420,7 +421,8 @@ def _judged_anew(store: Store, topic: Topic, pages: Sequence[JudgedPage]) -> Ite
                 page, judgement=replace(page.judgement, version=topic.version)
             )
         else:
-            yield msgspec.structs.replace(page, judgement=judgement_of(topic, record))
+            judgement = judgement_of(topic, record)
+            yield msgspec.structs.replace(page, judgement=judgement, at=dated(record))
 
 
 def marked_example(record: CleanRecord, *, is_relevant: bool) -> ExampleText:

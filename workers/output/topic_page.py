@@ -20,6 +20,7 @@ from crawlclean.cleaning.lexicon import counted, minute
 from crawlclean.cleaning.urls.shapes import readable
 from crawlclean.workers.answers.topics import HarvestStep, TopicReport
 from crawlclean.workers.control_characters import printable
+from crawlclean.workers.operations.topics.reading import highlighted
 from crawlclean.workers.operations.topics.reports import last_days
 from crawlclean.workers.output.topic_report import budget_text, receiver_state, step_pages
 
@@ -48,6 +49,8 @@ def _template() -> Template:
         "minute": minute,
         "number": "{:,}".format,
         "readable": readable,
+        "highlighted": highlighted,
+        "shown": str,
     }
     return environment.get_template("topic_page.html")
 

@@ -201,7 +201,7 @@ def report_lines(report: TopicReport) -> Iterator[str]:
     for page in report.newest:
         mark = say(" (marked by you)") if page.mark else ""
         copies = say(", ") + counted(page.copies, "copy") if page.copies else ""
-        at = f"{page.fetched_at:%Y-%m-%d %H:%M}"
+        at = f"{page.published_at or page.fetched_at:%Y-%m-%d %H:%M}"
         yield f"  {at}  {page.relevance:.2f}  {page.title}{mark}{copies}"
         yield f"    {page.url}"
     yield from _reprint_lines(report)

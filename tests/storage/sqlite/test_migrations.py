@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from crawlclean.cleaning.errors import SchemaMismatch, StorageError
+from crawlclean.cleaning.topics.stories import story_signature
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.sqlite import schema as sqlite_schema
 from crawlclean.storage.sqlite.store import SqliteStore
 from tests.kit.outcomes import HOST, make_outcome
+from tests.storage.store.stories_contract import text
+from tests.storage.store.topics_contract import judged
 
 
 def columns(db: sqlite3.Connection) -> dict[str, list[Any]]:
@@ -23,26 +27,39 @@ def columns(db: sqlite3.Connection) -> dict[str, list[Any]]:
 
 
 def make_schema_14(store: SqliteStore) -> None:
-    """Turns a closed file into one of schema 14: without queues and confidence."""
+    """Turns a closed file into one of schema 14: without queues, confidence, publication."""
     with closing(sqlite3.connect(store.path)) as db:
         db.execute("DROP TABLE queues")
         db.execute("ALTER TABLE crawls DROP COLUMN queue")
         db.execute("DROP INDEX least_sure_of_host")
         db.execute("ALTER TABLE records DROP COLUMN confidence")
+        for name in ("time", "publication", "host"):
+            db.execute(f"DROP INDEX topic_pages_by_{name}")
+        db.execute("ALTER TABLE topic_pages DROP COLUMN read_at")
+        db.execute("ALTER TABLE topic_pages RENAME COLUMN at TO day")
+        db.execute("UPDATE topic_pages SET day = day / 86400000000")
+        for old in (
+            "time ON topic_pages (topic, fetched_at, page_id, relevant, crawl_id)",
+            "host ON topic_pages (topic, relevant, host, day)",
+        ):
+            db.execute(f"CREATE INDEX topic_pages_by_{old}")
         db.execute("PRAGMA user_version = 14")
         db.commit()
 
 
 def test_a_file_of_schema_14_is_brought_to_ours(store: SqliteStore) -> None:
     store.crawls.put(CrawlSpec(crawl_id="c1", seeds=()), CrawlState.STOPPED)
-    store.save([make_outcome()])
+    published = replace(judged("/told", 0.9, 90), story=story_signature(text(1)))
+    store.save([make_outcome(), published])
+    (page,) = store.topics.newest("quake", 9)
     store.close()
     with closing(sqlite3.connect(store.path)) as db:
         ours = columns(db)
     make_schema_14(store)
     (row,) = store.crawls.all()
     assert (row.spec.crawl_id, row.state, row.queue) == ("c1", CrawlState.STOPPED, "")
-    assert store.records.count() == 1
+    assert store.records.count() == 2
+    assert store.topics.newest("quake", 9, relevant=True, host=HOST) == [page]
     store.crawls.give_to("c1", "q1")
     store.close()
     with closing(sqlite3.connect(store.path)) as db:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from threading import Thread
 
 from crawlclean.storage.crawl_types import Outcome
@@ -121,8 +122,32 @@ class TopicsContract:
             after: tuple[int, str] | None = None
             while part := store.topics.newest("quake", 1, relevant=relevant, after=after):
                 seen += part
-                after = (to_microseconds(part[0].fetched_at), part[0].page_id)
+                after = (to_microseconds(part[0].at), part[0].page_id)
             assert seen == whole
+
+    def test_a_mark_is_taken_off_and_a_page_is_read(self, store: Store) -> None:
+        good, bad = judged("/1", 0.9, 1), judged("/2", 0.1, 2)
+        store.save([good, bad])
+        for outcome, word in ((good, False), (bad, True)):
+            page_id = outcome.queued.page_id
+            before = store.topics.page("quake", page_id)
+            assert store.topics.mark("quake", page_id, word)
+            assert [page.page_id for page in store.topics.newest("quake", 9, marked=True)] == [
+                page_id
+            ]
+            assert store.topics.mark("quake", page_id, None, 0.5)
+            after = some(store.topics.page("quake", page_id))
+            assert (after.mark, after.judgement.is_relevant) == (None, not word)
+            assert replace(after.judgement, label=0) == replace(some(before).judgement, label=0)
+        assert not store.topics.mark("quake", "0" * 32, None)
+        store.topics.read("quake", ids(good), later(9))
+        assert some(store.topics.page("quake", good.queued.page_id)).read_at == later(9)
+        unread = store.topics.newest("quake", 9, unread=True, host=HOST)
+        assert [page.page_id for page in unread] == [*ids(bad)]
+        store.save([judged("/1", 0.8, 10)])
+        page = some(store.topics.page("quake", good.queued.page_id))
+        assert (page.read_at, page.judgement.relevance) == (later(9), 0.8)
+        assert page.at == later(10) - timedelta(days=3)  # when it was published
 
     def test_the_pages_nearest_to_a_relevance_are_found(self, store: Store) -> None:
         pages = {value: judged(f"/{value}", value) for value in (0.1, 0.4, 0.5, 0.58, 0.9)}

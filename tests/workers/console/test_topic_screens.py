@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,14 +11,24 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
+from crawlclean.cleaning.topics.topic import Topic, TopicSpec
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.journal import OperationState
 from crawlclean.storage.topic_types import JudgedPage, TopicState
-from tests.kit.console import acting_console, do, open_console, parts_of, settings_of
-from tests.kit.stored_topics import TOPIC, store_topic
+from crawlclean.workers.jobs.topics import TopicOrder, first_version, judgement_of
+from tests.kit.console import (
+    ORIGIN,
+    acting_console,
+    do,
+    open_console,
+    parts_of,
+    settings_of,
+)
+from tests.kit.stored_topics import TOPIC, judged_page, store_topic
 from tests.kit.timing import wait_until
 from tests.kit.worker_bench import Bench, answer
 
@@ -31,7 +42,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     with Bench(tmp_path_factory.mktemp("bench"), "") as started:
         started.start_worker()
         with closing(started.store()) as store:
-            store_topic(store, title=HOSTILE)
+            store_topic(store, title=f"{HOSTILE} 地震")
         started.fetch("http://a.example/x", crawl_id=TOPIC, x=answer("x"))
         started.sweep_until(lambda: started.is_done(TOPIC))
         yield started
@@ -66,8 +77,11 @@ def read(console: FlaskClient, address: str) -> str:
     return text_of(console, address)
 
 
-def stories_in(page: str) -> list[str]:
-    return re.findall(rf'href="/topics/{TOPIC}/stories/(\w+)"', page)
+def urls_in(page: str) -> list[str]:
+    """The stories of a page, by their links to the web."""
+    return re.findall(
+        r'<a class="original" href="https://(h\d.example/[^"]+)" target="_blank"', page
+    )
 
 
 def test_the_list_has_the_figures_of_each_topic(console: FlaskClient) -> None:
@@ -94,17 +108,34 @@ def test_a_list_comes_in_parts(tmp_path: Path) -> None:
     assert seen == ["ant", "bee", TOPIC]
 
 
-def test_one_topic_says_how_it_does_and_why_pages_are_relevant(console: FlaskClient) -> None:
-    page = read(console, f"/topics/{TOPIC}")
-    assert "No link waits" in page
-    for part in ("地震", "in the title", "余震", "http://a.example/example", "Nobody is told"):
+def test_a_topic_opens_on_its_stories(console: FlaskClient) -> None:
+    wait_until(lambda: "timeline-bars" in text_of(console, f"/topics/{TOPIC}"))
+    page = text_of(console, f"/topics/{TOPIC}")
+    assert urls_in(page) == [f"h0.example/{story}/0" for story in (2, 1, 0)]
+    for part in ("<mark><bdi>地震</bdi></mark>", "highly relevant", "Also on", "h1.example"):
         assert part in page
     assert "海啸" not in page  # a concept of the query that is not on the pages
-    assert page.count('<svg class="drawing"') == 2
-    assert 'data-live="/topics/quake/live"' in page
+    assert page.count("noopener noreferrer") == 3
+    assert re.findall(r"<title>([^<]+)</title></a></svg>", page) == ["2026-03-01: 3 stories"]
+    assert "/actions/" not in page
     assert console.get("/topics/none").status_code == 404
-    assert console.get("/topics/none/pages").status_code == 404
-    assert console.get("/topics/none/stories").status_code == 404
+
+
+def test_what_tunes_a_topic_stands_on_its_second_tab(console: FlaskClient) -> None:
+    page = read(console, f"/topics/{TOPIC}/tuning")
+    for part in ("No link waits", "地震 ", "Nobody is told", "Yield of hosts", "1,000"):
+        assert part in page
+    assert page.count('<svg class="drawing"') == 1
+    assert 'data-live="/topics/quake/live"' in page
+    story = re.findall(rf'href="/topics/{TOPIC}/stories/(\w+)"', page)
+    assert len(story) == 3
+    whole = text_of(console, f"/topics/{TOPIC}/stories/{story[0]}")
+    for part in ("5 URLs, 5 hosts.", "earliest", "longest"):
+        assert part in whole
+    assert "/2/4" not in text_of(console, f"/topics/{TOPIC}/stories/{story[0]}?after=5")
+    assert console.get(f"/topics/{TOPIC}/stories/none").status_code == 404
+    assert console.get(f"/topics/none/stories/{story[0]}").status_code == 404
+    assert console.get("/topics/none/tuning").status_code == 404
 
 
 def test_figures_are_answered_by_304_while_they_stay(console: FlaskClient) -> None:
@@ -114,46 +145,48 @@ def test_figures_are_answered_by_304_while_they_stay(console: FlaskClient) -> No
     assert again.status_code in (200, 304)  # times like "3 s ago" may change
 
 
-def test_pages_come_in_parts_and_by_what_is_held_of_them(console: FlaskClient) -> None:
-    pages = "".join(parts_of(console, f"/topics/{TOPIC}/pages?limit=5"))
-    seen = re.findall(r'<th scope="row"><a href="/pages/(\w{32})"', pages)
-    assert len(seen) == len(set(seen)) == 12
-    assert text_of(console, f"/topics/{TOPIC}/pages?show=other").count("<tr><th scope") >= 4
-    to_mark = text_of(console, f"/topics/{TOPIC}/pages?show=to_mark")
-    assert "teaches the topic most" in to_mark
-    assert "余震" in to_mark
-    assert "海啸" not in to_mark
-    assert console.get(f"/topics/{TOPIC}/pages?after=x").status_code == 400
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("host=h0.example", 3),
+        ("host=h1.example", 0),
+        ("day=2026-03-01", 3),
+        ("days=7", 0),
+        ("words=地震", 3),
+        ("words=海啸&limit=1", 0),
+        ("unread=1", 3),
+        ("show=other", 4),
+        ("show=to_mark", 7),
+        ("show=marked", 0),
+        ("show=nonsense&days=x", 3),
+    ],
+)
+def test_the_address_has_the_filters(console: FlaskClient, asked: str, found: int) -> None:
+    pages = "".join(parts_of(console, f"/topics/{TOPIC}?{asked}"))
+    assert len(set(urls_in(pages))) == len(urls_in(pages)) == found
 
 
-def test_stories_come_in_parts_and_name_the_earliest_and_longest(console: FlaskClient) -> None:
-    whole = stories_in(read(console, f"/topics/{TOPIC}/stories"))
-    assert len(whole) == 3
-    first, second = parts_of(console, f"/topics/{TOPIC}/stories?limit=2")
-    assert (stories_in(first), stories_in(second)) == (whole[:2], whole[2:])
-    newest = stories_in(text_of(console, f"/topics/{TOPIC}/stories?sort=newest"))
-    assert sorted(newest) == sorted(whole)
-    story = text_of(console, f"/topics/{TOPIC}/stories/{whole[0]}")
-    for part in ("5 URLs, 5 hosts.", "earliest", "longest"):
-        assert part in story
-    assert re.search(r"/2/0</bdi>", story)
-    assert "No such" not in story
-    assert "/2/4" not in text_of(console, f"/topics/{TOPIC}/stories/{whole[0]}?after=5")
-    assert console.get(f"/topics/{TOPIC}/stories/none").status_code == 404
-    assert console.get(f"/topics/none/stories/{whole[0]}").status_code == 404
+def test_stories_come_in_parts(console: FlaskClient) -> None:
+    first, second = parts_of(console, f"/topics/{TOPIC}?limit=2")
+    assert [*urls_in(first), *urls_in(second)] == urls_in(text_of(console, f"/topics/{TOPIC}"))
+    assert console.get(f"/topics/{TOPIC}?after=x").status_code == 400
+    assert console.get(f"/topics/{TOPIC}?day=yesterday").status_code == 400
 
 
 def test_a_read_only_console_has_no_buttons(console: FlaskClient) -> None:
-    for address in (f"/topics/{TOPIC}", f"/topics/{TOPIC}/pages"):
-        assert "/actions/" not in text_of(console, address)
+    for address in (f"/topics/{TOPIC}", f"/topics/{TOPIC}/tuning"):
+        assert "<form method" not in text_of(console, address).partition("<footer>")[0]
+    posted = {"token": "0", "pages": "", "to": "/"}
+    assert console.post(f"/topics/{TOPIC}/read", data=posted, headers=ORIGIN).status_code == 403
 
 
 def test_a_topic_is_paused_and_the_result_leads_back(acting: FlaskClient, bench: Bench) -> None:
-    assert "/actions/pause_topic" in text_of(acting, f"/topics/{TOPIC}")
+    tuning = f"/topics/{TOPIC}/tuning"
+    assert "/actions/pause_topic" in text_of(acting, tuning)
     page = do(acting, "pause_topic", TOPIC)
     assert f'href="/topics/{TOPIC}"' in page.text
     assert state_of(bench) is TopicState.PAUSED
-    assert "An operator paused this topic" in text_of(acting, f"/topics/{TOPIC}")
+    assert "An operator paused this topic" in text_of(acting, tuning)
     undo = re.search(r'href="/actions/(resume_topic)\?target=(\w+)"', page.text)
     assert undo
     do(acting, undo[1], undo[2])
@@ -163,21 +196,54 @@ def test_a_topic_is_paused_and_the_result_leads_back(acting: FlaskClient, bench:
     assert missing.status_code == 404
 
 
-def test_a_page_is_marked_and_the_mark_is_replaced(acting: FlaskClient, bench: Bench) -> None:
-    page = text_of(acting, f"/topics/{TOPIC}/pages?show=other&limit=1")
-    link = re.findall(MARKS, page)[0].replace("&amp;", "&")
-    assert acting.get(link).status_code == 200
-    url = re.search(r"/h0.example(/other/\d)", page)
-    assert url
-    target = f"https://h0.example{url[1]}"
-    do(acting, "mark_relevant", target, topic=TOPIC)
-    wait_until(lambda: has_ended(bench))
-    assert marked(bench) == {target: True}
-    assert "marked relevant" in text_of(acting, f"/topics/{TOPIC}/pages?show=marked")
-    opposite = do(acting, "mark_not_relevant", target, topic=TOPIC)
-    wait_until(lambda: has_ended(bench))
-    assert marked(bench) == {target: False}
-    assert "/actions/mark_relevant?target=" in opposite.text, "the way back"
+def test_a_page_is_marked_in_place_and_the_mark_is_taken_off(
+    acting: FlaskClient, bench: Bench
+) -> None:
+    page = text_of(acting, f"/topics/{TOPIC}?show=other&host=h0.example&limit=1")
+    target = f"https://{urls_in(page)[0]}"
+    for name, mark, pressed in (
+        ("mark_relevant", {target: True}, "Relevant"),
+        ("mark_not_relevant", {target: False}, "Not relevant"),
+        ("unmark", {}, ""),
+    ):
+        done = press(acting, page, name)
+        assert (done.request.path, urls_in(done.text)) == (f"/topics/{TOPIC}", [target[8:]])
+        assert marked(bench) == mark  # at once, whatever a worker has to do
+        assert re.findall(r'aria-pressed="true">([^<]+)', done.text) == [pressed] * bool(pressed)
+        page = done.text
+        wait_until(lambda: has_ended(bench))
+    forged = acting.post("/actions/mark_relevant", data={"target": target}, headers=ORIGIN)
+    assert forged.status_code == 403
+
+
+def press(acting: FlaskClient, page: str, name: str) -> TestResponse:
+    """Sends the form of a story."""
+    form = page.partition(f'action="/actions/{name}"')[2].partition("</form>")[0]
+    fields = re.findall(r'name="(\w+)" value="([^"]*)"', form)
+    data = {key: html.unescape(value) for key, value in fields}
+    return acting.post(f"/actions/{name}", data=data, headers=ORIGIN, follow_redirects=True)
+
+
+def test_stories_are_marked_as_read(acting: FlaskClient) -> None:
+    page = text_of(acting, f"/topics/{TOPIC}?limit=2")
+    form = page.partition('id="read"')[2].partition("</form>")[0]
+    data = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+    read_all = acting.post(f"/topics/{TOPIC}/read", data=data, headers=ORIGIN)
+    assert read_all.headers["Location"] == f"/topics/{TOPIC}?limit=2"
+    assert not set(urls_in(page)) & set(urls_in(text_of(acting, f"/topics/{TOPIC}?unread=1")))
+    assert text_of(acting, f"/topics/{TOPIC}").count('class="story read"') == 2
+    assert acting.post(f"/topics/{TOPIC}/read", data=data).status_code == 403, "no origin"
+
+
+def test_a_mark_waits_for_the_next_crawl_where_none_runs(tmp_path: Path) -> None:
+    with closing(open_store(StorageConfig(data=tmp_path), create=True)) as store:
+        store_topic(store, stories=1)
+    acting = acting_console(settings_of(tmp_path), tmp_path)
+    assert press(acting, text_of(acting, f"/topics/{TOPIC}"), "mark_relevant").status_code == 200
+    with closing(open_store(StorageConfig(data=tmp_path))) as store:
+        assert [page.mark for page in store.topics.marked(TOPIC)] == [True]
+        (waits,) = store.operations.unfinished()
+        assert waits.kind == "mark"
 
 
 def test_the_screen_of_a_page_has_its_topics(acting: FlaskClient, bench: Bench) -> None:
@@ -186,6 +252,20 @@ def test_the_screen_of_a_page_has_its_topics(acting: FlaskClient, bench: Bench) 
     screen = text_of(acting, f"/pages/{page.page_id}")
     assert f'href="/topics/{TOPIC}"' in screen
     assert re.findall(MARKS, screen)
+
+
+def test_words_that_stand_apart_on_a_page_are_named_apart(tmp_path: Path) -> None:
+    with closing(open_store(StorageConfig(data=tmp_path), create=True)) as store:
+        spec = TopicSpec(name=TOPIC, query="党史学习教育")
+        row = first_version(TopicOrder(spec=spec), [])
+        assert store.topics.create(row)
+        made = judged_page("/1", "党史材料先学，学习在前，教育在后。", 0.9, "通知", "h0.example", 0)
+        assert made.record is not None
+        judgement = judgement_of(Topic.from_bytes(row.packed), made.record)
+        store.save([replace(made, judgements=(replace(judgement, is_relevant=True),))])
+    page = text_of(open_console(tmp_path), f"/topics/{TOPIC}")
+    assert re.findall(r"<b><bdi>([^<]+)</bdi></b>", page) == ["党史", "学习", "教育"]
+    assert "党史学习教育" not in page
 
 
 def state_of(bench: Bench) -> TopicState:

@@ -57,17 +57,13 @@ def details(
     row = first_version(order, [])
     figures = None
     if report is not None:
-        figures = TopicFigures(
-            report=report, newest=(), last_relevant=None, stories={}, story_count=0, weights=(),
-            pictures=(),
-        )  # fmt: skip
+        figures = TopicFigures(report=report, last_relevant=None, weights=(), pictures=())
     return TopicDetails(
         row=replace(row, state=state),
         order=order,
         figures=figures,
         receivers=receivers,
         max_pages=max_pages,
-        newest=(),
     )
 
 

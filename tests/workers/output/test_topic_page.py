@@ -12,8 +12,8 @@ from lxml import html
 
 from crawlclean.storage.topic_types import TopicState
 from crawlclean.workers.answers.topics import (
+    FoundStory,
     HarvestStep,
-    RelevantPage,
     StoryLine,
     ToldBy,
     TopicBudget,
@@ -45,9 +45,11 @@ def report_of(title: str = TITLE, url: str = URL) -> TopicReport:
         story="4f1193a0c27be51", title=title, url_count=99, host_count=2, earliest=first,
         longest=last, pages=(first, last),
     )  # fmt: skip
-    page = RelevantPage(
-        url=url, host=title, title=title, relevance=0.9, mark=True, fetched_at=T0,
-        story="4f1193a0c27be51", copies=3,
+    page = FoundStory(
+        id="quake:4f11", topic="quake", page_id="4f11", url=url, host=title, title=title,
+        author=title, relevance=0.9, published_at=None, fetched_at=T0, language="zh",
+        excerpt=f"余震 {title}", body_chars=900, words=("余震",), like=(), story="4f1193a0c27be51",
+        copies=3, also=(url,), picture=None, mark=True, is_read=False,
     )  # fmt: skip
     steps = tuple(HarvestStep(pages=100, stories=n, copies=n // 3) for n in (60, 20, 5))
     host = TopicHost(pages=400, stories=85, copies=5, host=title)

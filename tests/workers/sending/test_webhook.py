@@ -18,8 +18,8 @@ import pytest
 import standardwebhooks
 
 from crawlclean.cleaning.errors import ConfigError
+from crawlclean.workers.answers.found_stories import message_id
 from crawlclean.workers.sending import webhook
-from crawlclean.workers.sending.turns import message_id
 from crawlclean.workers.sending.webhook import (
     Webhook,
     check_url,

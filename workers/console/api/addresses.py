@@ -15,9 +15,10 @@ from crawlclean.workers.operations.hosts.hosts import host_answer, hosts_by_figu
 from crawlclean.workers.operations.pages.page_versions import page_difference, page_history
 from crawlclean.workers.operations.reading import find_record
 from crawlclean.workers.operations.searching import search_records
+from crawlclean.workers.operations.topics.reading import list_topic_stories
 from crawlclean.workers.operations.topics.reports import list_topics
 from crawlclean.workers.operations.topics.stories import find_story, list_stories
-from crawlclean.workers.operations.topics.watching import list_topic_stories, topic_report
+from crawlclean.workers.operations.topics.watching import topic_report
 from crawlclean.workers.operations.urls.explaining import url_history
 from crawlclean.workers.operations.watching.journal import (
     audit,

@@ -21,7 +21,15 @@ from crawlclean.cleaning.records import UrlKind
 from crawlclean.storage.store.journal import Action as AuditRow, Operation, OperationState
 from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.console.actions import Form, Refusal
-from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_row, render, see
+from crawlclean.workers.console.routes import (
+    Console,
+    Page,
+    asked_limit,
+    asked_row,
+    own_path,
+    render,
+    see,
+)
 from crawlclean.workers.operations.acting.action import (
     ERROR,
     REFUSED,
@@ -34,6 +42,7 @@ from crawlclean.workers.operations.acting.action import (
     keep_refusal,
     read_asked,
     read_written,
+    told,
     untold,
 )
 from crawlclean.workers.operations.acting.actions import ACTIONS
@@ -94,7 +103,7 @@ def _asked(console: Console, given: dict[str, str]) -> Asked:
     values = {
         key: text[:MOST_TARGET_CHARS]
         for key, text in given.items()
-        if key not in ("target", "token", "expected", "at", "typed")
+        if key not in ("target", "token", "expected", "at", "typed", "to")
     }
     who = console.access.name_of(g.session)
     target = given.get("target", "")[:MOST_TARGET_CHARS]
@@ -147,7 +156,20 @@ def do_action(console: Console, name: str) -> Page:
         return _confirm(console, action, asked, done)
     if isinstance(done, Refusal):
         return render("action_refused.html", refusal=done.value), STATUS[done]
-    return see(url_for("show_action", seq=done))
+    to = own_path(request.form.get("to", "/"))
+    return see(to if to != "/" else url_for("show_action", seq=done))
+
+
+def marking(console: Console, topic: str, url: str) -> dict[str, Form]:
+    """The forms that mark a page of a topic without a confirm page; none where nothing acts."""
+    names = ("mark_relevant", "mark_not_relevant", "unmark") if console.actions else ()
+    who, place = console.access.name_of(g.session), request.remote_addr or ""
+    asked = Asked(target=url, values={"topic": topic}, who=who, place=place)
+    return {
+        name: console.actions.form(g.session, ACTIONS[name], asked, told({Fact.PAGES: 1}))
+        for name in names
+        if console.actions
+    }
 
 
 def _values_of_row(console: Console, row: AuditRow) -> dict[str, object]:

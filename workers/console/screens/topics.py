@@ -1,40 +1,56 @@
-"""Topics in a list; one topic, its pages with their marks, its stories."""
+"""Topics in a list; one topic: its stories to read and to mark, and what tunes it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
-from typing import get_args
+from typing import Any, get_args
 
-from flask import g, request
+from flask import Response, g, request, url_for
+from werkzeug.datastructures import MultiDict
 
-from crawlclean.workers.console.charts import Line
+from crawlclean.workers.answers.topics import FoundStory
+from crawlclean.workers.console.charts import Line, bars
 from crawlclean.workers.console.holding import topic_sentence
 from crawlclean.workers.console.routes import (
+    MOST_ROWS,
     Console,
     Page,
     asked_limit,
     asked_number,
     asked_place,
+    own_path,
     render,
+    see,
 )
+from crawlclean.workers.console.screens.acting import marking
+from crawlclean.workers.console.screens.pages.pages import checked_id
 from crawlclean.workers.console.words import say
-from crawlclean.workers.operations.parts import Place
-from crawlclean.workers.operations.topics.reports import StoryOrder, last_days
+from crawlclean.workers.operations.parts import Part, Place
+from crawlclean.workers.operations.topics.reading import (
+    Shown,
+    find_picture,
+    find_topic_page,
+    list_topic_stories,
+    note_read,
+    read_day,
+)
+from crawlclean.workers.operations.topics.reports import last_days
 from crawlclean.workers.operations.topics.stories import find_story
 from crawlclean.workers.operations.topics.topics import find_topic
-from crawlclean.workers.operations.topics.verdicts import parts_of
 from crawlclean.workers.operations.topics.watching import (
     TopicDetails,
-    Which,
     find_topic_details,
     list_entries,
-    list_topic_pages,
-    list_topic_stories,
-    newest_figures,
 )
 
+STORIES = 20
+"""Stories of a part: a person reads no more at a sitting, and each costs two milliseconds."""
+SPANS = (0, 1, 7, 30, 365)
+"""Days that a person may choose from; 0: any time."""
+MOST_DAYS = 36_500  # a century
+PICTURE_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox"}
 MOST_HOSTS = 20
 """Rows of a panel; the best hosts come first."""
 STORY_PAGES = 50
@@ -59,12 +75,69 @@ def _behind() -> Place | None:
 
 
 def show_topic(console: Console, topic: str) -> Page:
-    """One topic."""
+    """The stories of a topic, to be read; with ``page=`` of the address one of them."""
+    asked, only = _filters(), request.args.get("page", "")
+    details = find_topic_details(console.backends, topic)
+    part: Part[FoundStory] = Part(items=())
+    if not only:
+        limit = min(asked_limit(), STORIES) if "limit" in request.args else STORIES
+        part = list_topic_stories(
+            console.backends, topic, after=asked_place(), limit=limit, **asked
+        )
+    elif story := find_topic_page(console.backends, topic, only):
+        part = Part(items=(story,))
+    days = last_days(details.figures.report) if details.figures else []
+    links = [f"{url_for('show_topic', topic=topic)}?day={day.day}" for day in days]
+    titles = [str(say(g.language, "topics.of_day", n=day.stories, day=day.day)) for day in days]
     return render(
         "topic.html",
-        parts_of=parts_of,
-        **_live(find_topic_details(console.backends, topic)),
+        details=details,
+        row=details.row,
+        asked=asked,
+        asked_for=asked != _filters(MultiDict()),
+        only=only,
+        shown=get_args(Shown),
+        spans=SPANS,
+        page=part,
+        days=days,
+        timeline=bars([day.stories for day in days], titles, links),
+        marking=partial(marking, console, topic),
+        threshold=details.order.spec.threshold,
     )
+
+
+def _filters(given: MultiDict[str, str] | None = None) -> dict[str, Any]:
+    """What of a topic is asked for by the address, as arguments of ``list_topic_stories``."""
+    given = request.args if given is None else given
+    return {
+        "show": given["show"] if given.get("show") in get_args(Shown) else "stories",
+        "host": given.get("host", "").strip().lower(),
+        "day": read_day(given.get("day", "").strip()),
+        "days": max(0, min(MOST_DAYS, given.get("days", 0, type=int))),
+        "words": given.get("words", "").strip(),
+        "unread": given.get("unread") == "1",
+    }
+
+
+def read_topic(console: Console, topic: str) -> Page:
+    """Notes which pages were read."""
+    if console.actions is None:
+        return render("read_only.html"), 403
+    pages = request.form.get("pages", "").split()[:MOST_ROWS]
+    note_read(console.backends, topic, pages)
+    return see(own_path(request.form.get("to", "/")))
+
+
+def show_picture(console: Console, topic: str, image: str) -> Page:
+    """A stored image of a topic's crawl; its bytes decide what it is."""
+    body, kind = find_picture(console.backends, topic, checked_id(image))
+    return Response(body, 200, PICTURE_HEADERS, content_type=kind)
+
+
+def show_topic_tuning(console: Console, topic: str) -> Page:
+    """What tunes a topic: query, budget, weights, yields of hosts."""
+    details = find_topic_details(console.backends, topic)
+    return render("topic_tuning.html", **_live(details))
 
 
 def live_topic(console: Console, topic: str) -> Page:
@@ -74,67 +147,28 @@ def live_topic(console: Console, topic: str) -> Page:
 
 def _live(details: TopicDetails) -> dict[str, object]:
     told = topic_sentence(details)
-    shown: dict[str, object] = {"curve": (), "days": (), "first_day": "", "hosts": ()}
+    curve: Sequence[Line] = ()
+    hosts: Sequence[object] = ()
     if details.figures:
         report = details.figures.report
-        steps, days = report.harvest, last_days(report)
-        shown = {
-            # Over the pages of the crawl, added up.
-            "curve": _lines(
-                [0, *accumulate(step.stories for step in steps)],
-                [0, *accumulate(step.stories + step.copies for step in steps)],
-            ),
-            "days": _lines(
-                [day.stories for day in days], [day.stories + day.copies for day in days]
-            )
-            if days
-            else (),
-            "first_day": days[0].day if days else "",
-            "hosts": report.hosts[:MOST_HOSTS],
-        }
+        steps, hosts = report.harvest, report.hosts[:MOST_HOSTS]
+        # Over the pages of the crawl, added up.
+        stories = [0, *accumulate(step.stories for step in steps)]
+        relevant = [0, *accumulate(step.stories + step.copies for step in steps)]
+        names = [str(say(g.language, f"topics.{each}")) for each in ("stories", "relevant")]
+        curve = (
+            Line(name=names[0], values=stories),
+            Line(name=names[1], values=relevant, style=2, is_dashed=True),
+        )
     words = say(g.language, f"topic_now.{told.key}", **told.values)
-    return {"details": details, "row": details.row, "told": told, "words": words, **shown}
-
-
-def _lines(stories: Sequence[int], relevant: Sequence[int]) -> Sequence[Line]:
-    names = [str(say(g.language, f"topics.{each}")) for each in ("stories", "relevant")]
-    return [
-        Line(name=names[0], values=stories),
-        Line(name=names[1], values=relevant, style=2, is_dashed=True),
-    ]
-
-
-def show_topic_pages(console: Console, topic: str) -> Page:
-    """Judged pages of a topic, with what can be said of them."""
-    asked = request.args.get("show", "")
-    which = next((each for each in Which if each.value == asked), Which.RELEVANT)
-    threshold, page = list_topic_pages(console.backends, topic, which, asked_place(), asked_limit())
-    return render(
-        "topic_pages.html",
-        topic=topic,
-        page=page,
-        threshold=threshold,
-        which=which,
-        all_which=list(Which),
-        parts_of=parts_of,
-    )
-
-
-def show_topic_stories(console: Console, topic: str) -> Page:
-    """The stories of a topic that several pages tell."""
-    by: StoryOrder = "newest" if request.args.get("sort") == "newest" else "largest"
-    figures = newest_figures(console.backends, topic)
-    page = None
-    if figures is not None:
-        page = list_topic_stories(console.backends, topic, by, asked_place(), asked_limit())
-    return render(
-        "topic_stories.html",
-        topic=topic,
-        page=page,
-        count=figures.story_count if figures else 0,
-        by=by,
-        orders=get_args(StoryOrder),
-    )
+    return {
+        "details": details,
+        "row": details.row,
+        "told": told,
+        "words": words,
+        "curve": curve,
+        "hosts": hosts,
+    }
 
 
 def show_topic_story(console: Console, topic: str, story: str) -> Page:

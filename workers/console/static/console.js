@@ -67,7 +67,8 @@ if (here) {
 let goes = false;
 
 function rows() {
-  return [...document.querySelectorAll("tbody tr")].filter((row) => row.querySelector("a"));
+  const stories = [...document.querySelectorAll(".story")];
+  return stories.length ? stories : [...document.querySelectorAll("tbody tr")].filter((row) => row.querySelector("a"));
 }
 
 function step(by) {
@@ -79,7 +80,35 @@ function step(by) {
   all[next].classList.add("at");
   all[next].querySelector("a").focus();
   all[next].scrollIntoView({ block: "nearest" });
+  noteRead(all[next]);
 }
+
+// --- stories: what is gone to is read, marks are made in place ---
+
+function noteRead(story) {
+  const form = document.getElementById("read");
+  if (!form || !story.matches(".story:not(.read)")) return;
+  story.classList.add("read");
+  const told = new URLSearchParams(new FormData(form));
+  told.set("pages", story.dataset.page);
+  told.set("to", "/healthz");
+  fetch(form.action, { method: "POST", body: told, keepalive: true });
+}
+
+async function mark(event) {
+  const form = event.target, story = form.closest(".story");
+  if (!story) return;
+  event.preventDefault();
+  const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const fresh = page.getElementById(story.id);
+  if (!answer.ok || !fresh) return form.submit();  // the server says why
+  fresh.classList.toggle("at", story.classList.contains("at"));
+  story.replaceWith(document.adoptNode(fresh));
+  fresh.querySelector("a").focus({ preventScroll: true });
+}
+
+document.addEventListener("submit", mark);
 
 function press(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -93,6 +122,11 @@ function press(event) {
     goes = true;
   } else if (key === "j" || key === "k") {
     step(key === "j" ? 1 : -1);
+  } else if (key === "o") {
+    const story = document.querySelector(".story.at");
+    if (story) { noteRead(story); story.querySelector("a.original")?.click(); }
+  } else if ("rnu".includes(key)) {
+    document.querySelector(`.story.at form[data-key=${key}]:not(.done) button`)?.click();
   } else if (key === "/") {
     const field = document.querySelector(".search input, .filters input");
     if (field) { event.preventDefault(); field.focus(); }

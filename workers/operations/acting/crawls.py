@@ -27,7 +27,7 @@ from crawlclean.workers.operations.acting.action import (
     action,
     written,
 )
-from crawlclean.workers.operations.acting.running import background_notes, start_operation
+from crawlclean.workers.operations.acting.running import WORDS, background_notes, start_operation
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawl_states import change_state
 from crawlclean.workers.operations.controlling.fetching_again import (
@@ -40,7 +40,7 @@ from crawlclean.workers.operations.controlling.fetching_again import (
     retry_some,
 )
 from crawlclean.workers.operations.controlling.purging import drop_raw
-from crawlclean.workers.operations.topics.topics import change_topic_state, find_topic
+from crawlclean.workers.operations.topics.topics import change_topic_state, find_topic, set_mark
 
 CRAWL = Subject.CRAWL
 REVERSIBLE, COUNTED, TYPED = Safety.REVERSIBLE, Safety.COUNTED, Safety.TYPED
@@ -274,21 +274,23 @@ def _drop_raw(backends: Backends, asked: Asked, kind: TargetKind) -> Steps:
     return Effect({Fact.RESPONSES: done.responses, Fact.FREED_BYTES: done.freed_bytes})
 
 
-@action(REVERSIBLE, Subject.URL, name="mark_relevant", values=("topic",), word="relevant")
-@action(REVERSIBLE, Subject.URL, name="mark_not_relevant", values=("topic",), word="not-relevant")
-def _mark(backends: Backends, asked: Asked, word: str) -> Steps:
-    """Stores a person's word on a page of a topic."""
+@action(REVERSIBLE, Subject.URL, name="mark_relevant", values=("topic",), mark=True)
+@action(REVERSIBLE, Subject.URL, name="mark_not_relevant", values=("topic",), mark=False)
+@action(REVERSIBLE, Subject.URL, name="unmark", values=("topic",), mark=None)
+def _mark(backends: Backends, asked: Asked, mark: bool | None) -> Steps:
+    """Stores a person's word on a page of a topic, or takes it off; a worker learns from it."""
     topic, page = asked.get("topic"), page_id(normalize(asked.target))
     with backends.store() as store:
-        find_topic(store, topic)
-        mark = found.mark if (found := store.topics.page(topic, page)) else None
-        is_stored = store.records.get(page) is not None
-    if not is_stored:
+        row, record = find_topic(store, topic), store.records.get(page)
+        before = found.mark if (found := store.topics.page(topic, page)) else None
+    if record is None:
         raise NotFound(f"{asked.target} is not stored")
     yield Effect({Fact.PAGES: 1}, (Note.TOPIC_JUDGES_ANEW, *background_notes(backends)))
-    arguments = {"topic": topic, "url": asked.target, "word": word}
-    done = start_operation(backends, "mark", asked, arguments)
-    if mark is None or mark == (word == "relevant"):
-        return done  # a first mark is replaced, never taken off
-    before = "mark_relevant" if mark else "mark_not_relevant"
-    return replace(done, undo=written(before, asked.target, topic=topic))
+    with backends.store() as store:
+        set_mark(store, row, record, mark)
+    arguments = {"topic": topic, "url": asked.target, "word": WORDS[mark]}
+    done = start_operation(backends, "mark", asked, arguments, may_wait=True)
+    if mark == before:
+        return done
+    back = {True: "mark_relevant", False: "mark_not_relevant", None: "unmark"}[before]
+    return replace(done, undo=written(back, asked.target, topic=topic))

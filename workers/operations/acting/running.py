@@ -19,6 +19,7 @@ from typing import Any
 from msgspec import Struct
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.store.journal import Operation, OperationState
@@ -172,7 +173,13 @@ def background_notes(backends: Backends) -> tuple[Note, ...]:
 
 
 def start_operation(
-    backends: Backends, kind: str, asked: Asked, arguments: Mapping[str, Any], total: int = 0
+    backends: Backends,
+    kind: str,
+    asked: Asked,
+    arguments: Mapping[str, Any],
+    total: int = 0,
+    *,
+    may_wait: bool = False,
 ) -> Effect:
     """Stores a long action and gives it to the workers.
 
@@ -182,6 +189,7 @@ def start_operation(
         asked: The action that is asked for.
         arguments: What the work needs, as JSON values.
         total: Units of work; 0: not known.
+        may_wait: Whether it waits at rest: the next crawl does it.
 
     Raises:
         NotFound: No crawl runs on the data folder; the message names the command for this case.
@@ -197,6 +205,9 @@ def start_operation(
         try:
             frontier = opened.enter_context(backends.queue())
         except NotFound:
+            if may_wait:
+                seq = opened.enter_context(backends.store()).operations.add(operation)
+                return Effect({Fact.OPERATION: seq}, (Note.NEEDS_CRAWL,))
             command = COMMANDS[kind].format(**arguments)
             for flag in ("host", "reason") if kind == "retry" else ():
                 command += f" --{flag} {arguments[flag]}" if arguments[flag] else ""
@@ -369,10 +380,15 @@ def purge(turn: Turn) -> bool:
     return True
 
 
+WORDS = {True: "relevant", False: "not-relevant", None: "unmark"}
+"""Marks as options of `topic`."""
+
+
 @work("topic {topic} --{word} {url}")
 def mark(turn: Turn) -> bool:
-    """Stores a person's word on a page of a topic, and judges the topic's pages anew."""
+    """Teaches a topic a person's word on a page, the last one, and judges its pages anew."""
     asked = turn.asked
+    page = turn.context.store.topics.page(asked["topic"], page_id(normalize(asked["url"])))
 
     def tell(judged: int) -> None:
         turn.tell(turn.done + judged, 0, "", turn.cursor)
@@ -382,7 +398,7 @@ def mark(turn: Turn) -> bool:
         asked["topic"],
         asked["url"],
         tell,
-        is_relevant=asked["word"] == "relevant",
+        is_relevant=page.mark if page else None,
     )
     turn.tell(turn.done, turn.done, told({Detail.TOPIC_VERSION: row.version}), turn.cursor)
     return True

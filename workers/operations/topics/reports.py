@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache, partial
-from typing import Literal, get_args
 
 from msgspec import UNSET, UnsetType, structs
 
@@ -28,7 +26,6 @@ from crawlclean.workers.answers.topics import (
     CrawlOptions,
     HarvestStep,
     LinkWeight,
-    RelevantPage,
     StoryLine,
     TopicBudget,
     TopicDay,
@@ -45,6 +42,7 @@ from crawlclean.workers.jobs.topics import examples_of, order_of, stored_model
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.files.stored_images import split_by_kind
 from crawlclean.workers.operations.parts import Part, Place, part_of
+from crawlclean.workers.operations.topics.reading import DAY_US, list_topic_stories
 from crawlclean.workers.operations.topics.receivers import receiver_lines
 from crawlclean.workers.operations.topics.stories import story_line
 from crawlclean.workers.operations.topics.topics import find_topic, seen_topics
@@ -63,38 +61,13 @@ MOST_STEPS = 200
 
 NEWEST = 20
 """Stories of a report: a screen of a terminal has them."""
-DAY_US = 86_400_000_000  # a day
 HOUR_US = 3_600_000_000  # an hour
 
 _OTHER, _STORY, _COPY = 0, 1, 2  # what a page was, as a place in a list of counts
 
-PageRow = tuple[int, str, str, int]
-"""(end of the response in microseconds, page id, crawl, 1: relevant), as ``Topics.in_order``."""
-
-
-StoryOrder = Literal["largest", "newest"]
-"""How stories are sorted: those with most pages come first, or those found last."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeptStory:
-    """A story that several relevant pages of a topic tell.
-
-    Attributes:
-        story_id: 15 hex digits.
-        pages: Relevant pages that tell it.
-        at: End of the response of the first of them, microseconds since 1970 UTC.
-        page_id: The first of them.
-    """
-
-    story_id: str
-    pages: int
-    at: int
-    page_id: str
-
-    def place(self, order: StoryOrder) -> tuple[int, str]:
-        """Its place in an order: smaller is earlier."""
-        return -(self.pages if order == "largest" else self.at), self.story_id
+PageRow = tuple[int, str, str, int, int]
+"""(end of the response in microseconds, page id, crawl, 1: relevant, publication in microseconds),
+as ``Topics.in_order``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +80,9 @@ class Harvest:
         own_pages: Judged pages of the topic's own crawl.
         last_hour: Own pages of the hour before the newest one.
         steps: Own pages in order, ``STEP_PAGES`` and more a step.
-        days: Sums by day in UTC, oldest first.
+        days: Sums by day of publication in UTC, oldest first.
         last_relevant: End of the response of the newest relevant page; None: no page is relevant.
-        newest: Page ids of the stories that were found last, newest first, at most ``NEWEST``.
-        told: Stories of more than one relevant page, by id.
+        told: Relevant pages of each story that more than one tells, by its id.
         copies_of_host: Copies by host.
     """
 
@@ -121,8 +93,7 @@ class Harvest:
     steps: tuple[HarvestStep, ...]
     days: tuple[TopicDay, ...]
     last_relevant: datetime | None
-    newest: tuple[str, ...]
-    told: Mapping[str, KeptStory]
+    told: Mapping[str, int]
     copies_of_host: Mapping[str, int]
 
 
@@ -138,13 +109,11 @@ def harvest_of(
     """
     own = bytearray()  # a byte a page: a million pages take 1 MB
     counts_of_day: dict[int, list[int]] = {}
-    newest: deque[str] = deque(maxlen=NEWEST)
     pages_of_story: Counter[str] = Counter()
-    first_of_story: dict[str, tuple[int, str]] = {}
     copies_of_host: Counter[str] = Counter()
     recent: deque[int] = deque()
     last_relevant = None
-    for at, page, crawl, is_relevant in pages:
+    for at, page, crawl, is_relevant, published in pages:
         what = _STORY if is_relevant else _OTHER
         last_relevant = at if is_relevant else last_relevant
         if is_relevant and page in story_of:
@@ -153,11 +122,7 @@ def harvest_of(
             if pages_of_story[story] > 1:
                 what = _COPY
                 copies_of_host[host] += 1
-            else:
-                first_of_story[story] = at, page
-        if what == _STORY:
-            newest.append(page)
-        counts_of_day.setdefault(at // DAY_US, [0, 0, 0])[what] += 1
+        counts_of_day.setdefault(published // DAY_US, [0, 0, 0])[what] += 1
         if crawl == crawl_id:
             own.append(what)
             recent.append(at)
@@ -175,12 +140,7 @@ def harvest_of(
         steps=tuple(_steps(own)),
         days=days,
         last_relevant=None if last_relevant is None else from_microseconds(last_relevant),
-        newest=tuple(reversed(newest)),
-        told={
-            story: KeptStory(story, count, *first_of_story[story])
-            for story, count in pages_of_story.items()
-            if count > 1
-        },
+        told={story: count for story, count in pages_of_story.items() if count > 1},
         copies_of_host=copies_of_host,
     )
 
@@ -387,13 +347,12 @@ def weights_of(backends: Backends, name: str) -> list[LinkWeight]:
 
 
 def last_days(report: TopicReport) -> list[TopicDay]:
-    """The harvest of the last ``MOST_DAYS`` days, also of days without a page."""
+    """The harvest of ``MOST_DAYS`` days, the last one with a page, also of days without any."""
     if not report.days:
         return []
     known = {each.day: each for each in report.days}
     last = date.fromisoformat(report.days[-1].day)
-    first = max(date.fromisoformat(report.days[0].day), last - timedelta(days=MOST_DAYS - 1))
-    names = [f"{first + timedelta(days=n)}" for n in range((last - first).days + 1)]
+    names = [f"{last - timedelta(days=n)}" for n in reversed(range(MOST_DAYS))]
     empty = TopicDay(day="", pages=0, stories=0, copies=0)
     return [known.get(name) or replace(empty, day=name) for name in names]
 
@@ -410,28 +369,10 @@ def _waiting(backends: Backends, row: TopicRow) -> int | None:
     return None
 
 
-def _newest(
-    store: Store, name: str, harvest: Harvest, story_of: Mapping[str, tuple[str, str]]
-) -> Iterator[RelevantPage]:
-    found = {page.page_id: page for page in store.topics.pages(name, harvest.newest)}
-    for newest in harvest.newest:
-        page = found.get(newest)
-        if page is None:  # purged meanwhile
-            continue
-        story, _ = story_of.get(newest, (None, ""))
-        told = harvest.told.get(story or "")
-        yield answer_of(
-            RelevantPage,
-            page,
-            relevance=page.judgement.relevance,
-            story=story,
-            copies=told.pages - 1 if told else 0,
-        )
-
-
 def _reprints(store: Store, harvest: Harvest) -> Iterator[StoryLine]:
-    for each in _sorted(harvest, "largest")[:MOST_STORIES]:
-        story = store.stories.story(each.story_id)
+    largest = sorted(harvest.told, key=lambda story: (-harvest.told[story], story))
+    for story_id in largest[:MOST_STORIES]:
+        story = store.stories.story(story_id)
         if story is not None:  # else purged meanwhile
             line = story_line(store, story)
             pages = () if line.pages is UNSET else line.pages[:MOST_STORY_PAGES]
@@ -453,9 +394,6 @@ def _hosts(sums: Mapping[str, tuple[int, int]], harvest: Harvest) -> Iterator[To
 # a screen shows the figures that were computed last, with their time, while a thread computes the
 # next ones (``watching/remembering.py``).
 
-MOST_TOLD_STORIES = 10_000
-"""Stories that are kept of a topic in each order: a megabyte."""
-
 LEAST_AGE_S = 30.0
 """Figures are not read anew before they are this old."""
 
@@ -472,19 +410,13 @@ class TopicFigures:
 
     Attributes:
         report: The line of `topic NAME --report`.
-        newest: Page ids of the stories that were found last, newest first.
         last_relevant: When the newest relevant page was fetched; None: there is none.
-        stories: Stories of several relevant pages, in each order, at most ``MOST_TOLD_STORIES``.
-        story_count: All of them.
         weights: What was learned of links, the largest weights first, at most ``MOST_WEIGHTS``.
         pictures: Its newest pictures, at most ``MOST_PICTURES``; none where images are not fetched.
     """
 
     report: TopicReport
-    newest: Sequence[str]
     last_relevant: datetime | None
-    stories: dict[str, Sequence[KeptStory]]
-    story_count: int
     weights: Sequence[LinkWeight]
     pictures: Sequence[TopicPicture]
 
@@ -492,27 +424,6 @@ class TopicFigures:
     def as_of(self) -> datetime:
         """When they were read."""
         return self.report.made_at
-
-    def part_of_stories(
-        self, order: StoryOrder, after: Place | None, limit: int
-    ) -> Part[KeptStory]:
-        """A part of the stories.
-
-        Args:
-            order: How they are sorted.
-            after: Pages or time, and id of the story before; None: the first part.
-            limit: At most this many.
-        """
-        stories, start = self.stories[order], 0
-        if after is not None:
-            behind = (-after[0], after[1])
-            start = bisect_right(stories, behind, key=lambda each: each.place(order))
-
-        def place(each: KeptStory) -> Place:
-            value, key = each.place(order)
-            return -value, key
-
-        return part_of(stories[start : start + limit + 1], limit, place, self.as_of)
 
 
 def figures_question(
@@ -536,6 +447,7 @@ def read_figures(settings: Settings, name: str) -> TopicFigures:
         crawl, model = store.crawls.get(name), store.topics.model(name)
         waiting = _waiting(backends, row)
         line = topic_line(store, *seen_topics(backends, [row]))
+        stories = list_topic_stories(backends, name, limit=NEWEST)
         report = TopicReport(
             topic=line,
             made_at=datetime.now(UTC),
@@ -552,7 +464,7 @@ def read_figures(settings: Settings, name: str) -> TopicFigures:
             ),
             harvest=harvest.steps,
             days=harvest.days,
-            newest=tuple(_newest(store, name, harvest, story_of)),
+            newest=tuple(stories.items),
             reprints=tuple(_reprints(store, harvest)),
             hosts=tuple(_hosts(store.topics.by_host(name), harvest)),
             images=count_images(store, row),
@@ -560,14 +472,7 @@ def read_figures(settings: Settings, name: str) -> TopicFigures:
         has_images = report.images is not UNSET
         return TopicFigures(
             report=report,
-            newest=harvest.newest,
             last_relevant=harvest.last_relevant,
-            stories={order: _sorted(harvest, order) for order in get_args(StoryOrder)},
-            story_count=len(harvest.told),
             weights=weights_of(backends, name)[:MOST_WEIGHTS],
             pictures=list(_pictures(store, row, MOST_PICTURES * has_images, copies=False)),
         )
-
-
-def _sorted(harvest: Harvest, order: StoryOrder) -> list[KeptStory]:
-    return sorted(harvest.told.values(), key=lambda each: each.place(order))[:MOST_TOLD_STORIES]

@@ -25,7 +25,9 @@ from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import CRAWL_ID_RULE, CrawlState, is_crawl_id
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.topics import dated
 from crawlclean.storage.topic_types import JudgedPage, StoredLinkModel, TopicRow, TopicState
+from crawlclean.workers.answers.found_stories import parts_of
 from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.toml_lines import MAX_LIST_BYTES, read_text
 from crawlclean.workers.jobs.topic_learning import reach_queue
@@ -44,7 +46,6 @@ from crawlclean.workers.jobs.topics import (
 )
 from crawlclean.workers.operations.backends import Backends, existing_store
 from crawlclean.workers.operations.controlling.crawl_states import change_state
-from crawlclean.workers.operations.topics.verdicts import parts_of
 
 # Reads the files of a topic: example pages, synonyms.
 #
@@ -303,12 +304,18 @@ def edit_topic(
 
 
 def mark_page(
-    settings: Settings, name: str, url: str, judged: Callable[[int], None], *, is_relevant: bool
+    settings: Settings,
+    name: str,
+    url: str,
+    judged: Callable[[int], None],
+    *,
+    is_relevant: bool | None,
 ) -> TopicRow:
     """Stores the user's word on a page, and teaches it; returns the new version of the topic.
 
-    The page becomes an example, for or against; the threshold moves to where the user's marks are
-    judged best; links are learned from the page again, five times as heavy.
+    The page becomes an example, for or against, or with None ceases to be one; the threshold moves
+    to where the user's marks are judged best; links are learned from the page again, five times as
+    heavy.
 
     Raises:
         NotFound: There is no such topic, or no record of the page.
@@ -318,13 +325,11 @@ def mark_page(
         record = store.records.get(page_id(url))
         if record is None:
             raise NotFound(f"{url} is not stored; `why {url}` shows its steps")
-        if store.topics.page(name, record.page_id) is None:
-            _judge_first(store, row, record)
-        store.topics.mark(name, record.page_id, mark=is_relevant)
+        set_mark(store, row, record, is_relevant)
         page = store.topics.page(name, record.page_id)
         if is_relevant and page is not None:
             ask_for_images(store, name, [page])
-        example = marked_example(record, is_relevant=is_relevant)
+        own = [] if is_relevant is None else [marked_example(record, is_relevant=is_relevant)]
 
         def change(row: TopicRow) -> TopicRow:
             order = order_of(row)
@@ -333,16 +338,17 @@ def mark_page(
             ]
             threshold = new_threshold(order.spec.threshold, marks)
             spec = msgspec.structs.replace(order.spec, threshold=threshold)
-            others = [each for each in examples_of(row) if each.url != example.url]
+            others = [each for each in examples_of(row) if each.url != record.url]
             order = msgspec.structs.replace(order, spec=spec)
-            return next_version(row, order, [*others, example])
+            return next_version(row, order, [*others, *own])
 
         return _replace(settings, store, name, change, judged)
 
 
-def _judge_first(store: Store, row: TopicRow, record: CleanRecord) -> None:
-    """Judges a page that the topic has not met: another crawl has stored it."""
-    for stored in store.urls.rows(record.page_id)[:1]:
+def set_mark(store: Store, row: TopicRow, record: CleanRecord, mark: bool | None) -> None:
+    """Stores the user's word on a page, and judges it first where the topic has not met it."""
+    is_known = store.topics.page(row.name, record.page_id) is not None
+    for stored in () if is_known else store.urls.rows(record.page_id)[:1]:
         judged = JudgedPage(
             page_id=record.page_id,
             crawl_id=stored.crawl_id,
@@ -350,9 +356,11 @@ def _judge_first(store: Store, row: TopicRow, record: CleanRecord) -> None:
             host=record.host,
             title=record.title,
             fetched_at=record.fetched_at,
+            at=dated(record),
             judgement=judgement_of(Topic.from_bytes(row.packed), record),
         )
         store.topics.judge([judged])
+    store.topics.mark(row.name, record.page_id, mark, order_of(row).spec.threshold)
 
 
 def find_topic(store: Store, name: str) -> TopicRow:

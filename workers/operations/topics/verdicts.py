@@ -7,31 +7,16 @@ from math import exp
 
 import msgspec
 
-from crawlclean.cleaning.errors import StoreDamaged
-from crawlclean.cleaning.json_values import DAMAGE
 from crawlclean.cleaning.topics.learner import LinkModel
-from crawlclean.cleaning.topics.relevance import Parts
 from crawlclean.cleaning.topics.topic import Topic
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.topic_types import JudgedPage, TopicJudgement
+from crawlclean.storage.topic_types import JudgedPage
+from crawlclean.workers.answers.found_stories import parts_of
 from crawlclean.workers.answers.topics import FoundConcept, LinkPart, TopicVerdict
 from crawlclean.workers.jobs.topics import stored_model
 
-_PARTS = msgspec.json.Decoder(Parts)
 MOST_PARTS = 6
 """Features of a link that are named; of its 16 most add next to nothing."""
-
-
-def parts_of(judgement: TopicJudgement) -> Parts:
-    """Returns why a page has its relevance.
-
-    Raises:
-        StoreDamaged: This program never wrote the reasons.
-    """
-    try:
-        return _PARTS.decode(judgement.parts) if judgement.parts else Parts()
-    except DAMAGE as error:
-        raise StoreDamaged(f"a stored judgement cannot be read: {error}") from error
 
 
 def topic_verdicts(store: Store, page_ids: Iterable[str]) -> Iterator[TopicVerdict]:

@@ -1,6 +1,6 @@
-"""Topics as the console shows them: a list, one topic, its pages, its stories.
+"""Topics as the console shows them: a list, and the figures of one topic.
 
-Nothing here reads all pages of a topic: what needs them comes from ``figures.py``, with its time.
+Nothing here reads all pages of a topic: what needs them comes from ``reports.py``, with its time.
 """
 
 from __future__ import annotations
@@ -8,40 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 
 from crawlclean.cleaning.errors import NotFound
-from crawlclean.storage.store.rows import to_microseconds
-from crawlclean.storage.topic_types import JudgedPage, TopicRow
-from crawlclean.workers.answers.topics import ReceiverLine, TopicReport, TopicStoryLine
+from crawlclean.storage.topic_types import TopicRow
+from crawlclean.workers.answers.topics import ReceiverLine, TopicReport
 from crawlclean.workers.jobs.topics import TopicOrder, order_of
-from crawlclean.workers.operations.parts import Part, Place, part_of
+from crawlclean.workers.operations.parts import Part, Place
 from crawlclean.workers.operations.topics.receivers import receiver_lines
 from crawlclean.workers.operations.topics.reports import (
     FIRST_S,
-    StoryOrder,
     TopicFigures,
     figures_question,
     part_of_topics,
 )
-from crawlclean.workers.operations.topics.topics import find_topic, pages_to_mark, seen_topics
+from crawlclean.workers.operations.topics.topics import find_topic, seen_topics
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-
-NEWEST_PAGES = 10
-"""Pages of a panel; the list of relevant pages has the others."""
-MOST_TO_MARK = 20
-"""Pages that are marked in one sitting."""
-MOST_MARKED = 200
-"""As many as the longest part of a list: marks have no next part."""
-
-
-class Which(StrEnum):
-    """Which pages of a topic."""
-
-    RELEVANT = "relevant"
-    OTHER = "other"
-    TO_MARK = "to_mark"  # those whose mark teaches most
-    MARKED = "marked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +35,6 @@ class TopicDetails:
         figures: What was read from all its pages; None: not yet.
         receivers: Who is told of new stories.
         max_pages: Records at which its crawl ends; None: no limit, or not begun.
-        newest: Pages of the stories that were found last, newest first.
     """
 
     row: TopicRow
@@ -62,7 +42,6 @@ class TopicDetails:
     figures: TopicFigures | None
     receivers: Sequence[ReceiverLine]
     max_pages: int | None
-    newest: Sequence[JudgedPage]
 
 
 def list_entries(
@@ -94,16 +73,12 @@ def find_topic_details(backends: KeptBackends, name: str) -> TopicDetails:
     with backends.store() as store:
         (row,) = seen_topics(backends, [find_topic(store, name)])
         crawl = store.crawls.get(name)
-        figures = _figures(backends, name)
-        ids = figures.newest[:NEWEST_PAGES] if figures else ()
-        pages = {page.page_id: page for page in store.topics.pages(name, ids)}
         return TopicDetails(
             row=row,
             order=order_of(row),
-            figures=figures,
+            figures=_figures(backends, name),
             receivers=receiver_lines(store, name),
             max_pages=crawl.spec.max_pages if crawl else None,
-            newest=[pages[each] for each in ids if each in pages],
         )
 
 
@@ -124,38 +99,6 @@ def newest_figures(
     return backends.computing.newest(*figures_question(backends, name), wait_s)
 
 
-def list_topic_pages(
-    backends: KeptBackends, name: str, which: Which, after: Place | None, limit: int
-) -> tuple[float, Part[JudgedPage]]:
-    """Returns (threshold, judged pages) of a topic, newest or least sure first.
-
-    Args:
-        backends: Queue and store.
-        name: Of the topic.
-        which: Which pages; those to mark come in one part, and marked ones too.
-        after: Time in microseconds and id of the page before; None: the first part.
-        limit: At most this many.
-
-    Raises:
-        NotFound: There is no such topic.
-    """
-    with backends.store() as store:
-        threshold = order_of(find_topic(store, name)).spec.threshold
-        if which is Which.TO_MARK:
-            return threshold, Part(items=pages_to_mark(backends, name, min(limit, MOST_TO_MARK)))
-        if which is Which.MARKED:
-            marked = sorted(store.topics.marked(name), key=lambda page: page.fetched_at)
-            return threshold, Part(items=marked[: -MOST_MARKED - 1 : -1])
-        wanted = which is Which.RELEVANT
-        found = store.topics.newest(name, limit + 1, relevant=wanted, after=after)
-    return threshold, part_of(
-        found, limit, lambda page: (to_microseconds(page.fetched_at), page.page_id)
-    )
-
-
-# What the console's API answers of a topic, from kept figures; the first reading is waited for.
-
-
 def topic_report(backends: KeptBackends, topic: str) -> TopicReport:
     """What a topic has found, when it was read last (`made_at`).
 
@@ -165,43 +108,3 @@ def topic_report(backends: KeptBackends, topic: str) -> TopicReport:
     with backends.store() as store:
         find_topic(store, topic)
     return backends.computing.ask(*figures_question(backends, topic)).report
-
-
-def list_topic_stories(
-    backends: KeptBackends,
-    topic: str,
-    order: StoryOrder = "largest",
-    after: Place | None = None,
-    limit: int = 50,
-) -> Part[TopicStoryLine]:
-    """Stories that several relevant pages of a topic tell, at most 10,000 in each order.
-
-    Args:
-        backends: Queue and store.
-        topic: Its name.
-        order: ``largest``: those with most relevant pages come first; ``newest``: those found last.
-        after: Pages or time, and id of the story before; None: the first part.
-        limit: At most this many.
-
-    Raises:
-        NotFound: There is no such topic.
-    """
-    with backends.store() as store:
-        find_topic(store, topic)
-        figures = backends.computing.ask(*figures_question(backends, topic))
-        part = figures.part_of_stories(order, after, limit)
-        ids = [each.page_id for each in part.items]
-        first = {page.page_id: page for page in store.topics.pages(topic, ids)}
-    stories = [
-        TopicStoryLine(
-            story=each.story_id,
-            pages=each.pages,
-            title=page.title if page else "",
-            url=page.url if page else "",
-            host=page.host if page else "",
-            fetched_at=page.fetched_at if page else None,
-        )
-        for each in part.items
-        for page in (first.get(each.page_id),)
-    ]
-    return Part(items=stories, after=part.after, as_of=part.as_of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -140,14 +141,14 @@ def test_lists_are_read_in_parts(reader: Program) -> None:
 
 def test_stories_of_a_topic_are_read_in_parts(reader: Program) -> None:
     assert all_items(reader, "/topics", 1) == reader.value("/topics")["items"]
-    for order in ("largest", "newest"):
-        path = f"/topics/{TOPIC}/stories?order={order}"
-        whole = reader.value(path)["items"]
-        assert all_items(reader, path, 1) == whole
-        for each in whole:
+    for asked in ("show=stories", "show=other", "days=1&unread=true"):
+        path = f"/topics/{TOPIC}/stories?{asked}"
+        whole = all_items(reader, path, 200)
+        assert all_items(reader, path, 7) == whole
+        for each in filter(itemgetter("story"), whole):
             told = reader.value(f"/stories/{each['story']}")
             assert each["url"] in {page["url"] for page in told["pages"]}
-    assert reader.value(f"/topics/{TOPIC}/stories")["as_of"]
+    assert reader.value(f"/topics/{TOPIC}/stories?words=地震")["items"]
 
 
 def test_hosts_are_found_by_name(reader: Program) -> None:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from datetime import date, timedelta
+from typing import Any
 
 import pytest
 
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import open_store
-from crawlclean.storage.topic_types import JudgedPage
+from crawlclean.workers.answers.topics import FoundStory
 from crawlclean.workers.config import Settings
-from crawlclean.workers.operations.topics.reports import (
-    StoryOrder,
-    TopicFigures,
-    read_figures,
+from crawlclean.workers.operations.topics.reading import (
+    find_topic_page,
+    list_topic_stories,
+    note_read,
 )
 from crawlclean.workers.operations.topics.watching import (
-    Which,
     find_topic_details,
     list_entries,
-    list_topic_pages,
-    list_topic_stories,
     topic_report,
 )
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
@@ -45,58 +44,57 @@ def settings(
         yield Settings(storage=storage)
 
 
-@pytest.fixture(scope="module")
-def figures(settings: Settings) -> TopicFigures:
-    return read_figures(settings, TOPIC)
-
-
-def test_stories_have_their_pages_and_their_first_page(figures: TopicFigures) -> None:
-    assert figures.story_count == 5
-    by_size = figures.stories["largest"]
-    assert [each.pages for each in by_size] == [7, 6, 5, 4, 3]
-    by_time = figures.stories["newest"]
-    assert sorted(by_time, key=lambda each: -each.at) == list(by_time)
-    assert set(by_time) == set(by_size)
-
-
-@pytest.mark.parametrize("order", ["largest", "newest"])
-@pytest.mark.parametrize("limit", [1, 2, 5, 6])
-def test_stories_come_in_parts(figures: TopicFigures, order: StoryOrder, limit: int) -> None:
-    part = figures.part_of_stories(order, None, limit)
+def parts_of(backends: KeptBackends, limit: int, **asked: Any) -> list[FoundStory]:
+    """The stories of a topic, read in parts."""
+    part = list_topic_stories(backends, TOPIC, limit=limit, **asked)
     seen = list(part.items)
     while part.after:
         value, _, key = part.after.partition("~")
-        part = figures.part_of_stories(order, (int(value), key), limit)
-        assert 0 < len(part.items) <= limit
+        part = list_topic_stories(backends, TOPIC, after=(int(value), key), limit=limit, **asked)
+        assert len(part.items) <= limit
         seen += part.items
-    assert seen == list(figures.stories[order])
-    behind = figures.part_of_stories(order, (-(1 << 62), ""), limit)
-    assert (behind.items, behind.after) == ([], "")
+    return seen
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 6])
+def test_stories_come_in_parts_without_their_copies(settings: Settings, limit: int) -> None:
+    with closing(KeptBackends(settings)) as backends:
+        report = topic_report(backends, TOPIC)
+        found = parts_of(backends, limit)
+        assert [each.url for each in found] == [
+            f"https://h0.example/{story}/0" for story in (4, 3, 2, 1, 0)
+        ]
+        assert [each.copies for each in found] == [6, 5, 4, 3, 2]
+        assert report.newest == tuple(found)
+        assert {each.story for each in report.reprints} == {each.story for each in found}
+        assert len(parts_of(backends, limit, show="other")) == 4
+
+
+def test_stories_are_found_by_host_day_words_and_whether_they_were_read(settings: Settings) -> None:
+    with closing(KeptBackends(settings)) as backends:
+        found = parts_of(backends, 9)
+        day = found[0].fetched_at.date()
+        for asked in ({"host": "h0.example"}, {"day": day}, {"words": "地震"}, {"unread": True}):
+            assert parts_of(backends, 2, **asked) == found
+        nobody: tuple[dict[str, Any], ...] = (
+            {"host": "h1.example"}, {"day": date(2026, 2, 28)}, {"words": "海啸"}, {"days": 1},
+        )  # fmt: skip
+        for asked in nobody:
+            assert parts_of(backends, 2, **asked) == []
+        text = found[2].excerpt[:9]
+        assert [each.url for each in parts_of(backends, 9, words=text)] == [found[2].url]
+        note_read(backends, TOPIC, [found[1].page_id])
+        assert parts_of(backends, 2, unread=True) == [found[0], *found[2:]]
+        assert find_topic_page(backends, TOPIC, found[1].page_id) is not None
+        assert find_topic_page(backends, TOPIC, "0" * 32) is None
 
 
 def test_the_console_reads_both_stores(settings: Settings) -> None:
     with closing(KeptBackends(settings)) as backends:
         assert [row.name for row, *_ in list_entries(backends, None, 5).items] == [TOPIC]
-        report = topic_report(backends, TOPIC)
         details = find_topic_details(backends, TOPIC)
-        assert [page.url for page in details.newest] == [
-            f"https://h0.example/{story}/0" for story in (4, 3, 2, 1, 0)
-        ]
-        _, whole = list_topic_pages(backends, TOPIC, Which.RELEVANT, None, 200)
-        assert details.figures
-        assert details.figures.last_relevant == whole.items[0].fetched_at
-        assert (len(whole.items), whole.after) == (25, "")
-        seen: list[JudgedPage] = []
-        after: tuple[int, str] | None = None
-        while True:
-            _, part = list_topic_pages(backends, TOPIC, Which.RELEVANT, after, 4)
-            seen += part.items
-            if not part.after:
-                break
-            value, _, key = part.after.partition("~")
-            after = (int(value), key)
-        assert seen == list(whole.items)
-        stories = list_topic_stories(backends, TOPIC, "largest", None, 2)
-        assert [each.pages for each in stories.items] == [7, 6]
-        assert stories.as_of == report.made_at
-        assert stories.items[0].url == report.reprints[0].earliest.url
+        while details.figures is None:
+            details = find_topic_details(backends, TOPIC)
+        assert details.figures.last_relevant == details.figures.report.newest[0].fetched_at + (
+            timedelta(minutes=6)  # of its last copy
+        )

@@ -29,6 +29,7 @@ def page(number: int, host: str, parts: str = "") -> JudgedPage:
         host=host,
         title="t",
         fetched_at=datetime(2026, 1, 1, tzinfo=UTC),
+        at=datetime(2026, 1, 1, tzinfo=UTC),
         judgement=judgement,
     )
 
