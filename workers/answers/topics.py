@@ -445,7 +445,8 @@ class FoundConcept(Struct, frozen=True, kw_only=True):
     """A concept of a query on a page.
 
     Attributes:
-        name: The name that was found, else the concept's first.
+        name: The name that was found, else the concept's first; words that stand apart on the page
+            have a space between them.
         share: What it adds to the query part, 0..1; 0: it is not on the page.
         in_title: Whether it stands in the title.
         count: Occurrences in the body.

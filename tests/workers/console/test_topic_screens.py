@@ -20,6 +20,7 @@ from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.journal import OperationState
 from crawlclean.storage.topic_types import JudgedPage, TopicState
 from crawlclean.workers.jobs.topics import TopicOrder, first_version, judgement_of
+from crawlclean.workers.operations.topics.verdicts import topic_verdicts
 from tests.kit.console import (
     ORIGIN,
     acting_console,
@@ -263,6 +264,8 @@ def test_words_that_stand_apart_on_a_page_are_named_apart(tmp_path: Path) -> Non
         assert made.record is not None
         judgement = judgement_of(Topic.from_bytes(row.packed), made.record)
         store.save([replace(made, judgements=(replace(judgement, is_relevant=True),))])
+        (verdict,) = topic_verdicts(store, [made.queued.page_id])
+    assert [hit.name for hit in verdict.concepts] == ["党史 学习 教育"]
     page = text_of(open_console(tmp_path), f"/topics/{TOPIC}")
     assert re.findall(r"<b><bdi>([^<]+)</bdi></b>", page) == ["党史", "学习", "教育"]
     assert "党史学习教育" not in page

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import exp
 
-import msgspec
-
 from crawlclean.cleaning.topics.learner import LinkModel
-from crawlclean.cleaning.topics.topic import Topic
+from crawlclean.cleaning.topics.relevance import text_of
+from crawlclean.cleaning.topics.topic import Topic, plain
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import JudgedPage
-from crawlclean.workers.answers.found_stories import parts_of
+from crawlclean.workers.answers.found_stories import parts_of, words_of
 from crawlclean.workers.answers.topics import FoundConcept, LinkPart, TopicVerdict
 from crawlclean.workers.jobs.topics import stored_model
 
@@ -30,11 +29,21 @@ def topic_verdicts(store: Store, page_ids: Iterable[str]) -> Iterator[TopicVerdi
             row = store.topics.get(page.judgement.topic)
             if row is not None:
                 topic = Topic.from_bytes(row.packed)
-                yield _verdict(page, topic, stored_model(store, topic))
+                yield _verdict(store, page, topic, stored_model(store, topic))
 
 
-def _verdict(page: JudgedPage, topic: Topic, model: LinkModel) -> TopicVerdict:
+def _verdict(store: Store, page: JudgedPage, topic: Topic, model: LinkModel) -> TopicVerdict:
     judgement, parts = page.judgement, parts_of(page.judgement)
+    record = store.records.get(page.page_id, page.crawl_id)
+    whole = plain(f"{record.title}\n{text_of(record)}") if record else ""
+    names = {name.text: name.words for concept in topic.concepts for name in concept.names}
+    concepts = tuple(
+        FoundConcept(
+            name=" ".join(words_of(hit, names, whole)) if hit.share else hit.name,
+            share=hit.share, in_title=hit.in_title, count=hit.count,
+        )
+        for hit in parts.concepts
+    )  # fmt: skip
     features = judgement.features
     weights = model.explain(features)[:MOST_PARTS]
     return TopicVerdict(
@@ -48,7 +57,7 @@ def _verdict(page: JudgedPage, topic: Topic, model: LinkModel) -> TopicVerdict:
         query=parts.q,
         examples=parts.e,
         marks=parts.taught,
-        concepts=msgspec.convert(parts.concepts, tuple[FoundConcept, ...], from_attributes=True),
+        concepts=concepts,
         terms=parts.terms,
         nearest=parts.nearest,
         excluded=parts.excluded,
