@@ -64,6 +64,7 @@ PATHS = (
     "/topics/quake?show=to_mark",
     "/topics/quake?words=海啸",
     "/topics/quake/tuning",
+    "/topics/quake.atom",
     "/topics/quake/stories/STORY",
     "/help",
     "/api/v1/now",

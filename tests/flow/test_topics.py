@@ -17,6 +17,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from lxml.etree import parse
 
 from crawlclean.storage import opening
 from crawlclean.storage.queue.embedded import DataLock
@@ -35,6 +36,8 @@ ARTICLES = 12
 DELAY_S = "0.1"
 DRY = ("--dry-after", "40")
 KILLED_AFTER = 12  # requests: the learner has had a batch, and most pages wait
+
+ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 @dataclass(frozen=True)
@@ -255,14 +258,32 @@ def test_the_report_is_one_file_for_a_browser(crawled: Crawled, tmp_path: Path) 
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_page_and_report_have_the_same_stories(crawled: Crawled) -> None:
-    (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
+def test_page_feed_report_and_api_have_the_same_stories(crawled: Crawled, tmp_path: Path) -> None:
+    folder, file = crawled.folder, tmp_path / "quake.atom"
+    (report,) = folder.rows("topic", "quake", "--report", "--json")
     told = [story["url"] for story in report["newest"]]
-    page = open_console(crawled.folder.data).get("/topics/quake").text
+    assert folder.output("topic", "quake", "--feed", str(file)) == ""
+    links = [link.get("href") for link in parse(file).iter(f"{ATOM}link")]
+    page = open_console(folder.data).get("/topics/quake").text
     shown = re.findall(r'class="original" href="([^"]+)"', page)
-    assert told == [unescape(url) for url in shown]
+    assert links[: len(told)] == told == [unescape(url) for url in shown]
     for story in report["newest"]:
         assert all(word in f"{story['title']}{story['excerpt']}" for word in story["words"])
+
+
+def test_the_digest_has_the_stories_of_a_day(crawled: Crawled, tmp_path: Path) -> None:
+    day = crawled.folder.rows("topic", "quake", "--report", "--json")[0]["days"][-1]
+    asked = ("topic", "quake", "--day", day["day"])
+    (digest,) = crawled.folder.rows(*asked, "--report", "--json")
+    assert len(digest["newest"]) == day["stories"]
+    assert crawled.folder.output(*asked, "--feed", str(tmp_path / "day.atom")) == ""
+    assert len(list(parse(tmp_path / "day.atom").iter(f"{ATOM}entry"))) == min(100, day["stories"])
+    assert crawled.folder.output(*asked, "--report", "--html", str(tmp_path / "day.html")) == ""
+    page = re.sub("</?mark>", "", (tmp_path / "day.html").read_text("utf-8"))
+    assert digest["newest"][-1]["title"] in page
+    wrong = ("topic", "quake", "--report", "--day", "friday")
+    assert "not a day" in crawled.folder.error(*wrong, status=2)
+    assert "--day DAY goes with" in crawled.folder.error(*asked, status=2)
 
 
 def test_a_page_that_two_topics_want_is_fetched_once(crawled: Crawled) -> None:

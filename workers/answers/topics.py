@@ -418,7 +418,8 @@ class TopicReport:
         harvest: The pages of its crawl in order, in steps of 100 pages; of more than 20,000 pages
             in 200 steps.
         days: Harvest by day of publication, oldest first.
-        newest: The stories that were published last, newest first, at most 20.
+        newest: The stories that were published last, newest first, at most 20; with `--day` those
+            of the day, at most 1,000.
         reprints: The stories with the most relevant pages, at most 20, each with its earliest 20
             pages.
         hosts: Harvest by host, most stories first.

@@ -25,7 +25,7 @@ from crawlclean.workers.commands.run import add_limits, print_crawl, status_of
 from crawlclean.workers.config import Settings
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.output.printing import write_lines
-from crawlclean.workers.spoken import in_english, say, term, told
+from crawlclean.workers.spoken import counted, in_english, say, term, told
 
 if TYPE_CHECKING:
     from crawlclean.workers.operations.topics.receivers import ReceiverFlags
@@ -41,7 +41,7 @@ SITTING = 20
 """Pages to mark that are listed at a time."""
 MOST_WEIGHTS = 60
 """Weights that are printed as a table: three screens of a terminal."""
-WITH_VALUE = ("to_mark", "relevant", "not_relevant", "unmark")
+WITH_VALUE = ("to_mark", "relevant", "not_relevant", "unmark", "feed")
 """The actions that have a value."""
 MARKS = {"relevant": True, "not_relevant": False, "unmark": None}
 """The actions that are a user's word on a page."""
@@ -144,6 +144,17 @@ def _add_actions(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--relevant", metavar="URL", help="mark a stored page as relevant, and learn")
     one.add_argument("--not-relevant", metavar="URL", help="mark a stored page as not relevant")
     one.add_argument("--unmark", metavar="URL", help="take the mark of a page off")
+    one.add_argument(
+        "--feed",
+        type=Path,
+        metavar="FILE",
+        help="write the newest stories, by day of publication, as an Atom feed",
+    )
+    parser.add_argument(
+        "--day",
+        metavar="DAY",
+        help="with --feed and --report: the stories published on a day in UTC, 2026-11-23",
+    )
     parser.add_argument(
         "--html",
         type=Path,
@@ -179,6 +190,8 @@ def topic(settings: Settings, arguments: argparse.Namespace) -> int:
     action = arguments.action or next(given, "")
     if arguments.html and action != "report":
         raise ConfigError("--html FILE goes with --report")
+    if arguments.day and action not in ("report", "feed"):
+        raise ConfigError("--day DAY goes with --report or --feed")
     if not action:
         return _crawl(settings, arguments)
     if arguments.seeds and action != "edit":
@@ -197,6 +210,8 @@ def topic(settings: Settings, arguments: argparse.Namespace) -> int:
             from crawlclean.workers.operations.topics.receivers import send_now
 
             send_now(settings, arguments.name)
+        elif action == "feed":
+            return _feed(backends, arguments)
         elif action in ("edit", *MARKS):
             _change(settings, arguments, action)
         tell = {"report": _report, "weights": _weights, "to_mark": _to_mark}.get(action, _shown)
@@ -334,12 +349,30 @@ def _weights(backends: Backends, arguments: argparse.Namespace) -> Rows:
     )
 
 
+def _feed(backends: Backends, arguments: argparse.Namespace) -> int:
+    from crawlclean.workers.operations.files.whole_files import write_whole
+    from crawlclean.workers.operations.topics.reading import (
+        FEED_STORIES,
+        feed_of,
+        list_topic_stories,
+        read_day,
+    )
+
+    name, day = arguments.name, read_day(arguments.day or "")
+    stories = list_topic_stories(backends, name, day=day, limit=FEED_STORIES).items
+    write_whole(arguments.feed, feed_of(backends, name, stories))
+    sys.stderr.write(f"{arguments.feed}: {counted(len(stories), 'story')}\n")
+    return Exit.DONE
+
+
 def _report(backends: Backends, arguments: argparse.Namespace) -> Rows:
     """The report, as a page, too; with a page alone nothing is printed."""
+    from crawlclean.workers.operations.topics.reading import read_day
     from crawlclean.workers.operations.topics.reports import read_figures
     from crawlclean.workers.output.topic_report import report_lines
 
-    report = read_figures(backends.settings, arguments.name).report
+    day = read_day(arguments.day or "")
+    report = read_figures(backends.settings, arguments.name, day).report
     if arguments.html:
         from crawlclean.workers.operations.files.whole_files import write_whole
         from crawlclean.workers.output.topic_page import topic_page

@@ -20,7 +20,7 @@ from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.workers.console import charts, formats, strangers_text
 from crawlclean.workers.console.api import problems
-from crawlclean.workers.console.api.serving import add_api
+from crawlclean.workers.console.api.serving import FEED, add_api
 from crawlclean.workers.console.guards import add_guards
 from crawlclean.workers.console.routes import Console, Page, Routes, render
 from crawlclean.workers.console.screens import (
@@ -76,6 +76,7 @@ def create_app(console: Console, host_names: frozenset[str] = frozenset()) -> Fl
     add_guards(app, console.access, host_names, routes)
     add_screens(routes)
     add_api(app, console)
+    routes.open_views.add(FEED)
     _add_filters(app)
     app.context_processor(partial(_shared_values, console, _versions()))
     app.register_error_handler(HTTPException, _show_http_error)

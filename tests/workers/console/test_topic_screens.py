@@ -7,24 +7,30 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from lxml.etree import fromstring
 from werkzeug.test import TestResponse
 
 from crawlclean.cleaning.topics.topic import Topic, TopicSpec
 from crawlclean.storage.config import StorageConfig
+from crawlclean.storage.console_tokens import TokenScope
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.journal import OperationState
 from crawlclean.storage.topic_types import JudgedPage, TopicState
 from crawlclean.workers.jobs.topics import TopicOrder, first_version, judgement_of
+from crawlclean.workers.operations.api_tokens import make_token
 from crawlclean.workers.operations.topics.verdicts import topic_verdicts
 from tests.kit.console import (
     ORIGIN,
     acting_console,
     do,
+    guarded_console,
+    log_in,
     open_console,
     parts_of,
     settings_of,
@@ -33,6 +39,7 @@ from tests.kit.stored_topics import TOPIC, judged_page, store_topic
 from tests.kit.timing import wait_until
 from tests.kit.worker_bench import Bench, answer
 
+ATOM = "{http://www.w3.org/2005/Atom}"
 HOSTILE = "<script>alert(1)</script>\u202eevil"
 MARKS = r'href="(/actions/mark_(?:not_)?relevant\?[^"]+)"'
 
@@ -120,6 +127,7 @@ def test_a_topic_opens_on_its_stories(console: FlaskClient) -> None:
     assert re.findall(r"<title>([^<]+)</title></a></svg>", page) == ["2026-03-01: 3 stories"]
     assert "/actions/" not in page
     assert console.get("/topics/none").status_code == 404
+    assert console.get("/topics/none.atom").status_code == 404
 
 
 def test_what_tunes_a_topic_stands_on_its_second_tab(console: FlaskClient) -> None:
@@ -162,9 +170,14 @@ def test_figures_are_answered_by_304_while_they_stay(console: FlaskClient) -> No
         ("show=nonsense&days=x", 3),
     ],
 )
-def test_the_address_has_the_filters(console: FlaskClient, asked: str, found: int) -> None:
+def test_the_address_has_the_filters_of_page_and_feed(
+    console: FlaskClient, asked: str, found: int
+) -> None:
     pages = "".join(parts_of(console, f"/topics/{TOPIC}?{asked}"))
     assert len(set(urls_in(pages))) == len(urls_in(pages)) == found
+    feed = console.get(f"/topics/{TOPIC}.atom?{asked}")
+    assert feed.mimetype == "application/atom+xml"
+    assert len(fromstring(feed.data).findall(f"{ATOM}entry")) == found
 
 
 def test_stories_come_in_parts(console: FlaskClient) -> None:
@@ -172,6 +185,53 @@ def test_stories_come_in_parts(console: FlaskClient) -> None:
     assert [*urls_in(first), *urls_in(second)] == urls_in(text_of(console, f"/topics/{TOPIC}"))
     assert console.get(f"/topics/{TOPIC}?after=x").status_code == 400
     assert console.get(f"/topics/{TOPIC}?day=yesterday").status_code == 400
+
+
+def test_the_feed_has_what_atom_asks_for(console: FlaskClient) -> None:
+    """RFC 4287, 4.1: id, title, updated; an author in each entry; ids that differ and stay."""
+    answer = console.get(f"/topics/{TOPIC}.atom")
+    feed = fromstring(answer.data)
+    assert feed.tag == f"{ATOM}feed"
+    ids = []
+    for each in (feed, *feed.findall(f"{ATOM}entry")):
+        (found,) = each.findall(f"{ATOM}id")
+        assert re.fullmatch(r"urn:uuid:[0-9a-f-]{36}", found.text or "")
+        ids.append(found.text)
+        (title,), (updated,) = each.findall(f"{ATOM}title"), each.findall(f"{ATOM}updated")
+        assert title.text
+        assert datetime.fromisoformat(updated.text or "").tzinfo is not None
+    assert len(set(ids)) == 4
+    for entry in feed.findall(f"{ATOM}entry"):
+        assert entry.findtext(f"{ATOM}author/{ATOM}name") == "作者"
+        content = entry.find(f"{ATOM}content")
+        assert content is not None
+        assert (content.get("type"), len(content)) == ("text", 0)
+        (link,) = entry.findall(f"{ATOM}link")
+        assert link.get("rel") == "alternate"
+    again = console.get(f"/topics/{TOPIC}.atom", headers={"If-None-Match": answer.headers["ETag"]})
+    assert again.status_code == 304
+
+
+def test_texts_of_the_web_break_no_feed(tmp_path: Path) -> None:
+    with closing(open_store(StorageConfig(data=tmp_path), create=True)) as store:
+        store_topic(store, stories=1, title="地震<b>&\ufffe\x00]]>")
+    feed = fromstring(open_console(tmp_path).get(f"/topics/{TOPIC}.atom").data)
+    assert feed.findtext(f"{ATOM}entry/{ATOM}title") == "地震<b>&  ]]>"
+
+
+def test_the_feed_is_for_sessions_and_for_tokens(bench: Bench) -> None:
+    locked, address = guarded_console(bench.data), f"/topics/{TOPIC}.atom"
+    asked = locked.get(address)
+    assert asked.status_code == 401
+    assert asked.headers["WWW-Authenticate"].startswith("Basic")
+    token = make_token(bench.data, "reader", TokenScope.READ, days=1).token
+    assert locked.get(address, auth=("me", token)).status_code == 200
+    assert locked.get(address, auth=("me", "wrong")).status_code == 401
+    assert locked.get(address, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    # A browser sends a password with the forms of other sites: the API takes none.
+    assert locked.get("/api/v1/topics", auth=("me", token)).status_code == 401
+    log_in(locked)
+    assert locked.get(address).status_code == 200
 
 
 def test_a_read_only_console_has_no_buttons(console: FlaskClient) -> None:

@@ -351,12 +351,20 @@ class Api:
             provide_automatic_options=False,
         )
 
-    def guarded(self, view: Callable[..., Response], scope: TokenScope) -> Callable[..., Response]:
-        """A view of Flask's that is called with the token; errors are problems."""
+    def guarded(
+        self, view: Callable[..., Response], scope: TokenScope, *, is_feed: bool = False
+    ) -> Callable[..., Response]:
+        """A view of Flask's that is called with the token; errors are problems.
+
+        Readers of feeds send the token as a password. Nothing else takes one: a browser would send
+        it with the forms of other sites.
+        """
 
         def answer(**values: Any) -> Response:
             check_text()
-            header = request.headers.get("Authorization", "")
+            header, given = request.headers.get("Authorization", ""), request.authorization
+            if is_feed and given and given.password:
+                header = f"Bearer {given.password}"
             token = self._tokens.asked(header, scope)
             self._console.access.welcome(header)
             try:

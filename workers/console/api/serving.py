@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 
 from crawlclean.cleaning.json_values import dump
 from crawlclean.workers.console.api.actions import ActionRequest, ActionResult, post_action
@@ -13,12 +13,15 @@ from crawlclean.workers.console.api.openapi import openapi
 from crawlclean.workers.console.api.registry import FRESH, JSON, Api
 from crawlclean.workers.console.api.tokens import Token, Tokens, TokenScope
 from crawlclean.workers.console.routes import Console
+from crawlclean.workers.console.screens.topics import show_topic_feed
 
 DESCRIPTION = "/api/openapi.json"
+FEED = "topic_feed"
+"""The view that checks who asks by itself."""
 
 
 def add_api(app: Flask, console: Console) -> Api:
-    """Adds the addresses of the API.
+    """Adds the addresses of the API, and ``FEED``, which sessions and tokens may ask for.
 
     Args:
         app: The application.
@@ -38,4 +41,18 @@ def add_api(app: Flask, console: Console) -> Api:
 
     guarded = api.guarded(describe, TokenScope.READ)
     app.add_url_rule(DESCRIPTION, "api_description", guarded, provide_automatic_options=False)
+
+    guarded_feed = api.guarded(
+        lambda _token, topic: show_topic_feed(console, topic), TokenScope.READ, is_feed=True
+    )
+
+    def answer_feed(topic: str) -> Response:
+        """The feed of a topic, for sessions and for tokens."""
+        if console.access.is_logged_in(g.session):
+            return show_topic_feed(console, topic)
+        if not request.authorization:
+            return Response("401\n", 401, {"WWW-Authenticate": 'Basic realm="console"'})
+        return guarded_feed(topic=topic)
+
+    app.add_url_rule("/topics/<topic>.atom", FEED, answer_feed)
     return api

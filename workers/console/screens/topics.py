@@ -29,7 +29,9 @@ from crawlclean.workers.console.screens.pages.pages import checked_id
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.parts import Part, Place
 from crawlclean.workers.operations.topics.reading import (
+    FEED_STORIES,
     Shown,
+    feed_of,
     find_picture,
     find_topic_page,
     list_topic_stories,
@@ -117,6 +119,16 @@ def _filters(given: MultiDict[str, str] | None = None) -> dict[str, Any]:
         "words": given.get("words", "").strip(),
         "unread": given.get("unread") == "1",
     }
+
+
+def show_topic_feed(console: Console, topic: str) -> Response:
+    """The stories that the same address without ``.atom`` shows, as an Atom feed."""
+    stories = list_topic_stories(console.backends, topic, limit=FEED_STORIES, **_filters()).items
+    feed = feed_of(console.backends, topic, stories, request.url)
+    response = Response(feed, 200, content_type="application/atom+xml; charset=utf-8")
+    response.add_etag(weak=True)
+    response.make_conditional(request)
+    return response
 
 
 def read_topic(console: Console, topic: str) -> Page:

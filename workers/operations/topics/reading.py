@@ -1,6 +1,6 @@
-"""What a person reads of a topic: its stories, newest by publication.
+"""What a person reads of a topic: its stories, newest by publication, also as an Atom feed.
 
-One query for the console's screen, `topic --report`, and the API.
+One query for the console's screen, `topic --feed`, `topic --report`, and the API.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Annotated, Literal
+from uuid import NAMESPACE_URL, uuid5
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from msgspec import Meta
 
@@ -22,6 +24,7 @@ from crawlclean.storage.store.stories import Story
 from crawlclean.storage.topic_types import JudgedPage
 from crawlclean.workers.answers.found_stories import RASTER, found_story
 from crawlclean.workers.answers.topics import FoundStory
+from crawlclean.workers.control_characters import printable
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.topics.topics import find_topic, pages_to_mark
@@ -49,6 +52,9 @@ TOLD_S = 30.0
 
 MOST_TO_MARK = 20
 """Pages that are marked in one sitting."""
+
+FEED_STORIES = 100
+"""Of a feed: a reader that asks once a day misses none of a busy topic."""
 
 
 def list_topic_stories(
@@ -217,3 +223,60 @@ def find_picture(backends: Backends, topic: str, image: str) -> tuple[bytes, str
     if row is None or body is None:
         raise NotFound(f"no picture {image} is stored")
     return body, row.media_type
+
+
+# Stories as an Atom feed (RFC 4287).
+
+ATOM = "http://www.w3.org/2005/Atom"
+
+
+def feed_of(
+    backends: Backends, name: str, stories: Sequence[FoundStory], address: str = ""
+) -> bytes:
+    """Returns stories of a topic as an Atom feed, in UTF-8.
+
+    Args:
+        backends: The store.
+        name: Of the topic.
+        stories: Its entries, newest first.
+        address: Where the feed is served; ``""``: nowhere.
+
+    Raises:
+        NotFound: There is no such topic.
+    """
+    with backends.store() as store:
+        row = find_topic(store, name)
+    own = f"{name} {row.created_at.isoformat()}"
+    feed = Element("feed", xmlns=ATOM)
+    updated = max((story.fetched_at for story in stories), default=row.created_at)
+    _head(feed, own, name, updated)
+    if address:
+        SubElement(feed, "link", rel="self", type="application/atom+xml", href=address)
+    for story in stories:
+        entry = SubElement(feed, "entry")
+        _head(entry, f"{own} {story.page_id}", story.title or story.url, story.fetched_at)
+        if story.published_at:
+            SubElement(entry, "published").text = _rfc3339(story.published_at)
+        SubElement(entry, "link", rel="alternate", href=_written(story.url))
+        SubElement(SubElement(entry, "author"), "name").text = _written(story.author or story.host)
+        for word in story.words:
+            SubElement(entry, "category", term=_written(word))
+        content = SubElement(entry, "content", type="text")
+        content.text = _written(story.excerpt, keep_lines=True)
+    document: bytes = tostring(feed, encoding="utf-8", xml_declaration=True)
+    return document
+
+
+def _head(element: Element, named: str, title: str, updated: datetime) -> None:
+    SubElement(element, "id").text = uuid5(NAMESPACE_URL, named).urn
+    SubElement(element, "title").text = _written(title)
+    SubElement(element, "updated").text = _rfc3339(updated)
+
+
+def _written(text: str, *, keep_lines: bool = False) -> str:
+    """A text without the characters that no XML may have."""
+    return re.sub("[\ufffe\uffff]", " ", printable(text, keep_lines=keep_lines))
+
+
+def _rfc3339(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -59,8 +59,8 @@ STEP_PAGES = 100
 MOST_STEPS = 200
 """Points of a curve 1,000 pixels wide; 20,000 pages in steps of 100."""
 
-NEWEST = 20
-"""Stories of a report: a screen of a terminal has them."""
+NEWEST, OF_DAY = 20, 1_000
+"""Stories of a report, and of the report of a day: a screen of a terminal, a long read."""
 HOUR_US = 3_600_000_000  # an hour
 
 _OTHER, _STORY, _COPY = 0, 1, 2  # what a page was, as a place in a list of counts
@@ -433,8 +433,13 @@ def figures_question(
     return ("topic", name), partial(read_figures, backends.settings, name), LEAST_AGE_S
 
 
-def read_figures(settings: Settings, name: str) -> TopicFigures:
+def read_figures(settings: Settings, name: str, day: date | None = None) -> TopicFigures:
     """Reads the figures of a topic from all its pages, by connections of its own.
+
+    Args:
+        settings: Where the store is.
+        name: Of the topic.
+        day: The newest stories of its report are those published on this day.
 
     Raises:
         NotFound: There is no such topic.
@@ -447,7 +452,7 @@ def read_figures(settings: Settings, name: str) -> TopicFigures:
         crawl, model = store.crawls.get(name), store.topics.model(name)
         waiting = _waiting(backends, row)
         line = topic_line(store, *seen_topics(backends, [row]))
-        stories = list_topic_stories(backends, name, limit=NEWEST)
+        stories = list_topic_stories(backends, name, day=day, limit=OF_DAY if day else NEWEST)
         report = TopicReport(
             topic=line,
             made_at=datetime.now(UTC),
