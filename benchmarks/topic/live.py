@@ -84,6 +84,8 @@ def _crawl(
         words += ["--delay", str(plan.delay_s)]
     log = data / "logs" / "fetch.log"
     begun = time.monotonic()
+    # Saved pages link to the real web, which a benchmark leaves alone.
+    words += ["--include", f":{PORT}/"]
     command = ("topic", topic.name, "--seeds", *sites.urls(web.portal), *words)
     process = start(*command, "--allow-private", "--data", str(data), "--json")
 
