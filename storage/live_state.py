@@ -69,6 +69,31 @@ class WaitingHost(Struct, frozen=True, kw_only=True):
     in_flight: int
 
 
+class HostTrouble(Struct, frozen=True, kw_only=True):
+    """How requests to a host fail, of all crawls; it ends with ten good answers in a row.
+
+    Attributes:
+        host: Lower-case authority.
+        outcome: How the newest of them failed: ``slow_down`` (429, 503), ``none`` (no response), or
+            ``error``: another status, where none failed in one of these ways.
+        since: When the first of them failed.
+        newest: When the newest of them failed.
+        requests: How many failed.
+        why: What was logged of the newest one, for a person: a message, or ``timeout: ...``.
+        until: No request before.
+        crawls: Crawls with work at the host.
+    """
+
+    host: str
+    outcome: str
+    since: datetime
+    newest: datetime
+    requests: int
+    why: str
+    until: datetime
+    crawls: Sequence[str]
+
+
 class Waits(Struct, frozen=True, kw_only=True):
     """What hosts wait for, at one moment.
 

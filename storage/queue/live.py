@@ -9,9 +9,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from crawlclean.cleaning.messages import read_line
 from crawlclean.storage.live_state import (
     Claim,
     Hold,
+    HostTrouble,
     Process,
     ProcessRole,
     QueueNow,
@@ -218,6 +220,21 @@ class HostWaits(QueueMember):
         found = self.of([(crawl_id, host) for host in hosts])
         return replace(found, known=max(known, len(hosts)))
 
+    def troubled(self, most: int = MOST_HOSTS) -> list[HostTrouble]:
+        """The hosts whose requests fail, those that failed last first; at most ``most``."""
+        found = self._client.zrevrange("cc:troubled", 0, most - 1, withscores=True)
+        with self._client.pipeline(transaction=False) as pipe:
+            for host, _ in found:
+                pipe.hmget(b"cc:g:" + host, "trouble", "clock")
+                pipe.zrange(b"cc:gc:" + host, 0, -1)
+            rows = pipe.execute()
+        known = zip(found, rows[::2], rows[1::2], strict=True)
+        return [
+            _trouble(host.decode(), newest, row, crawls)
+            for (host, newest), row, crawls in known
+            if row[0]
+        ]
+
 
 def _read(crawl_id: str, host: str, row: Sequence[Any]) -> WaitingHost:
     """Decodes a row of ``waits.lua``: ``[b"delay", b"1700000000000", b"1000", 12, 0]``.
@@ -234,6 +251,25 @@ def _read(crawl_id: str, host: str, row: Sequence[Any]) -> WaitingHost:
         pause_s=int(pause_ms) / 1000,
         urls=int(urls),
         in_flight=int(held),
+    )
+
+
+def _trouble(host: str, newest: float, row: Sequence[Any], crawls: Sequence[bytes]) -> HostTrouble:
+    """Decodes the fields ``trouble`` and ``clock`` of a host.
+
+    Raises:
+        ValueError: They are damaged.
+    """
+    outcome, since, requests, _, why = row[0].decode("utf-8", "replace").split(" ", 4)
+    return HostTrouble(
+        host=host,
+        outcome=outcome,
+        since=from_ms(int(since)),
+        newest=from_ms(int(newest)),
+        requests=int(requests),
+        why=read_line(why),
+        until=from_ms(int(row[1] or 0)),
+        crawls=[each.decode() for each in crawls],
     )
 
 

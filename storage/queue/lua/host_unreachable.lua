@@ -40,7 +40,7 @@ if suspect == 'host' or suspect == 'name' then
       append_log(key, log_line(wall(), 'elsewhere', message('not_reached', own, is_message and why or ARGV[6])))
       back_to_pending(crawl, pid, t, t)
     end
-    release(crawl, host, t, 0, 'none')
+    release(crawl, host, t, 0, 'none', nil, nil, ARGV[6])
     wake()
     return 'elsewhere'
   elseif suspect == 'name' and redis.call('HEXISTS', g, 'answers') == 1 then
@@ -115,5 +115,5 @@ else
   append_log(key, log_line(wall(), 'away', ARGV[6]))
   back_to_pending(crawl, pid, t, t + wait + BEHIND_MS)
 end
-release(crawl, host, t, wait, 'none')
+release(crawl, host, t, wait, 'none', nil, nil, ARGV[6])
 return 'waits'

@@ -11,10 +11,10 @@ local t, host = now(), p[3]
 count(crawl, 'fetched', 1)
 if p[4] == 'robots' then
   drop_robots_lease(crawl, pid, host)
-  release(crawl, host, t, math.max(tonumber(ARGV[4]), tonumber(ARGV[5])), ARGV[7], tonumber(ARGV[8]))
+  release(crawl, host, t, math.max(tonumber(ARGV[4]), tonumber(ARGV[5])), ARGV[7], tonumber(ARGV[8]), nil, ARGV[6])
   return 1
 end
 append_log(key, log_line(wall(), 'failed', ARGV[6]))
 back_to_pending(crawl, pid, t, t + tonumber(ARGV[4]))
-release(crawl, host, t, tonumber(ARGV[5]), ARGV[7], tonumber(ARGV[8]))
+release(crawl, host, t, tonumber(ARGV[5]), ARGV[7], tonumber(ARGV[8]), nil, ARGV[6])
 return 1

@@ -18,7 +18,7 @@ redis.call('SREM', 'cc:l:' .. p[4], crawl .. ' ' .. pid)
 count(crawl, 'leased', -1, 'queued', 1, 'bodies', ARGV[5] ~= '' and 1 or 0, 'fetched', ARGV[11] == 'unasked' and 0 or 1)
 redis.call('HINCRBY', 'cc:flight', 'pages', 1)
 redis.call('HINCRBY', 'cc:flight', 'bytes', #ARGV[5])
-local held, clock = release(crawl, host, t, tonumber(ARGV[12]), ARGV[11], tonumber(ARGV[13]), p[4])
+local held, clock = release(crawl, host, t, tonumber(ARGV[12]), ARGV[11], tonumber(ARGV[13]), p[4], ARGV[10])
 
 if join_job(crawl, host, pid, #ARGV[5], tonumber(ARGV[14]), tonumber(ARGV[7])) then
   return { 1, '' }

@@ -165,3 +165,43 @@ def test_a_crawl_of_many_hosts_is_read_up_to_a_limit_that_shows(frontier: Fronti
     some = frontier.waits.of_crawl("c", most=30)
     assert (len(some.hosts), some.known) == (30, 250)
     assert frontier.waits.of([("c", "no.example")]).hosts[0].reason is WaitReason.NOTHING_LEFT
+
+
+def fail(spider: Spider, client: Any, outcome: ResponseOutcome, why: str) -> None:
+    """A request fails, and may be repeated at once."""
+    (lease,) = spider.pages(1)
+    assert spider.run(spider.queue.nack(lease, Retry(detail=why, outcome=outcome)))
+    let_time_pass(client, "a.example")
+
+
+def test_how_requests_fail_is_noted_until_as_many_are_answered(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec("c", *(f"{A}{n}" for n in range(9))))
+    assert frontier.waits.troubled() == []
+    fail(spider, client, ResponseOutcome.SLOW_DOWN, "status 429")
+    (first,) = frontier.waits.troubled()
+    fail(spider, client, ResponseOutcome.NONE, "timeout: no response")
+    (both,) = frontier.waits.troubled()
+    assert (both.host, both.requests, both.since) == ("a.example", 2, first.since)
+    assert (both.outcome, both.why, both.crawls) == ("none", "timeout: no response", ["c"])
+    assert both.newest >= both.since
+    assert spider.put(spider.pages(1)[0])
+    assert [each.requests for each in frontier.waits.troubled()] == [2], "one answer ends nothing"
+    let_time_pass(client, "a.example")
+    assert spider.put(spider.pages(1)[0])
+    assert frontier.waits.troubled() == []
+    assert not client.hexists("cc:g:a.example", "trouble")
+
+
+def test_other_errors_are_noted_where_nothing_else_fails(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec("c", *(f"{A}{n}" for n in range(9))))
+    for _ in range(2):
+        fail(spider, client, ResponseOutcome.ERROR, "status 403")
+    assert [(each.outcome, each.requests) for each in frontier.waits.troubled()] == [("error", 2)]
+    fail(spider, client, ResponseOutcome.SLOW_DOWN, "status 503")
+    fail(spider, client, ResponseOutcome.ERROR, "status 403")
+    (trouble,) = frontier.waits.troubled()
+    assert (trouble.outcome, trouble.requests, trouble.why) == ("slow_down", 1, "status 503")

@@ -48,6 +48,7 @@
 -- cc:g:<host>              hash  a host, see below
 -- cc:paused                hash  host that an operator paused (its hash has the field paused) -> JSON, since (us),
 --                                who, why: [1772366400123456, "root@machine", "too slow"]
+-- cc:troubled              zset  host whose requests fail (field trouble) -> newest failure, ms; forgotten after a day
 -- cc:traps                 hash  "news www.example.com /cal/*", a stopped URL class -> since, ms
 -- cc:who                   zset  "worker machine.4711" -> heard, ms; cc:who:<process>  hash  machine, pid, since (ms),
 --                                work, told 1: its silence is an event; expires six hours after the process was
@@ -96,6 +97,8 @@
 --   by web1                        machine that had its last answer
 --   unable "web1 1700..;"          machines that do not reach it, until then (reach.lua)
 --   trial "news <page> 1700000000000"              the URL that is tried alone, also while paused; until (try.lua)
+--   trouble "slow_down 1700000000000 12 3 status 503": how requests fail, since when, how many, good answers since the
+--   last one, what was logged of it (note_trouble)
 --   clock_by slow_down             outcome that made the clock longer than the pause; '': the pause made it
 --
 -- Fields of cc:p:<crawl>:<page>, a URL that is leased, queued, claimed or waits for a retry or a revisit:

@@ -120,14 +120,41 @@ local function release_address(ip, t, pause, unasked)
   redis.call('EXPIRE', key, HOST_TTL_S)
 end
 
+local GOOD = 10 -- answers in a row, or as many as requests had failed, end a trouble
+local TROUBLE_MS = 86400000 -- so long a trouble that nobody ends is remembered
+
+-- Notes how requests to a host fail: field trouble, and the time of the newest failure in cc:troubled. 429, 503 and
+-- no answer are one row; other errors make one only where there is none of these. why: the last failure, as logged.
+local function note_trouble(host, t, known, outcome, why)
+  local key = 'cc:g:' .. host
+  local kind, since, n, good, said = string.match(known or '', '^(%S+) (%d+) (%d+) (%d+) (.*)$')
+  if outcome == 'answered' then
+    if not kind or good + 1 >= math.min(GOOD, tonumber(n)) then
+      redis.call('HDEL', key, 'trouble')
+      redis.call('ZREM', 'cc:troubled', host)
+    else
+      redis.call('HSET', key, 'trouble', table.concat({ kind, since, n, good + 1, said }, ' '))
+    end
+    return
+  elseif kind and kind ~= 'error' and outcome == 'error' then
+    return
+  elseif not kind or (kind == 'error') ~= (outcome == 'error') then
+    since, n, said = whole(t), 0, ''
+  end
+  redis.call('HSET', key, 'trouble', table.concat({ outcome, since, n + 1, 0, why or said }, ' '))
+  redis.call('ZADD', 'cc:troubled', whole(t), host)
+  redis.call('ZREMRANGEBYSCORE', 'cc:troubled', '-inf', '(' .. whole(t - TROUBLE_MS))
+end
+
 -- Gives a host's slot back; its clock restarts now, when the answer has ended. outcome: 'answered',
 -- 'error' (a status that is no evidence of how fast pages are), 'slow_down' (429, 503), 'none' (no answer),
 -- 'unasked' (no request was made, the clock stays) or nil (unknown). elapsed: duration of the request, ms.
--- session: of the spider that had the answer. Returns the requests to the host that are under way, and its clock.
-local function release(crawl, host, t, wait, outcome, elapsed, session)
+-- session: of the spider that had the answer. why: what went wrong, as logged. Returns the requests to the host that
+-- are under way, and its clock.
+local function release(crawl, host, t, wait, outcome, elapsed, session, why)
   local key = 'cc:g:' .. host
   local g = redis.call('HMGET', key, 'held', 'clock', 'crawl_delay', 'smoothed_ms', 'best_ms', 'slots', 'next_cut',
-    'paused', 'address', 'failures', 'refusal_share', 'unable')
+    'paused', 'address', 'failures', 'refusal_share', 'unable', 'trouble')
   local held = math.max(0, (tonumber(g[1]) or 0) - 1)
   if outcome == 'unasked' then
     redis.call('HSET', key, 'held', held)
@@ -192,6 +219,9 @@ local function release(crawl, host, t, wait, outcome, elapsed, session)
   put('clock', whole(clock))
   put('answer_ended', whole(ended))
   redis.call('HSET', key, unpack(set))
+  if outcome and (outcome ~= 'answered' or g[13]) then
+    note_trouble(host, t, g[13], outcome, why)
+  end
   if is_answer then
     redis.call('HINCRBY', key, 'answers', 1)
     if g[10] then
