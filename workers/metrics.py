@@ -6,11 +6,11 @@ A counter is ``<name>_records_total``, a gauge ``<name>_oldest_job_seconds``.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from crawlclean import __dist__
-from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.crawl_types import CrawlCounts, CrawlState
 from crawlclean.storage.live_state import ProcessRole, QueueNow
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.store.journal import Gauge
@@ -28,13 +28,10 @@ def metric_name(name: Counter | Gauge) -> str:
     return f"{__dist__}_{text}"
 
 
-def read_gauges(now: QueueNow, frontier: Frontier, storage: StorageConfig) -> dict[Gauge, float]:
-    """Returns the gauges of a moment of the queue; one that has no value now is left out.
-
-    Raises:
-        QueueUnavailable: The queue is away.
-    """
-    crawls = frontier.counts_of(frontier.crawl_ids()).values()
+def read_gauges(
+    now: QueueNow, crawls: Collection[CrawlCounts], storage: StorageConfig
+) -> dict[Gauge, float]:
+    """Returns the gauges of a moment of the queue; one that has no value now is left out."""
     found = {
         Gauge.PAGES_IN_FLIGHT: now.pages_in_flight,
         Gauge.BYTES_IN_FLIGHT: now.bytes_in_flight,
@@ -67,7 +64,8 @@ def read_metrics(frontier: Frontier, storage: StorageConfig) -> str:
     Raises:
         QueueUnavailable: The queue is away.
     """
-    return exposition(frontier.counters(), read_gauges(frontier.now(), frontier, storage))
+    crawls = frontier.counts_of(frontier.crawl_ids()).values()
+    return exposition(frontier.counters(), read_gauges(frontier.now(), crawls, storage))
 
 
 def exposition(counters: Mapping[str, int], gauges: Mapping[Gauge, float]) -> str:

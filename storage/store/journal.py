@@ -261,7 +261,7 @@ _OPEN = [OperationState.WAITING.value, OperationState.RUNNING.value]
 #
 # | step | a sample is | kept |
 # |---|---|---|
-# | 60 s | the figures of a minute | two days |
+# | 60 s | the figures of a minute, and how far each running crawl is | two days |
 # | 900 s | mean and most of a quarter's gauges, last values of its counters | 40 days |
 # | 86,400 s | the same of a day (UTC) | three years |
 #
@@ -331,6 +331,13 @@ class Gauge(Figure):
 
 
 _GAUGES = frozenset(map(str, Gauge))
+
+
+class OfCrawl(StrEnum):
+    """What a sample of a minute has of a running crawl; its name follows: ``fetched:news``."""
+
+    FETCHED = "fetched:"  # requests that ended
+    PENDING = "pending:"  # URLs that wait
 
 
 class Series(Struct, frozen=True, kw_only=True):
@@ -431,6 +438,8 @@ class Samples(Member):
             for at, _, found in self._rows(finer, start, step // finer):
                 low, high = max(0, (start - at) // finer), (start + step - at) // finer
                 for name, part in found.items():
+                    if ":" in name:  # of a crawl: years would collect the names of all crawls
+                        continue
                     is_there = (x for x in part[low:high] if not math.isnan(x))
                     values.setdefault(name, []).extend(is_there)
             if values:

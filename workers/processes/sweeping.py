@@ -21,7 +21,7 @@ from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.fetch_queue import RENEW_S
 from crawlclean.storage.queue.ownership import announce
-from crawlclean.storage.store.journal import MINUTE_S, Event, EventKind, OperationState
+from crawlclean.storage.store.journal import MINUTE_S, Event, EventKind, OfCrawl, OperationState
 from crawlclean.workers.context import Context
 from crawlclean.workers.jobs.images import offer_due
 from crawlclean.workers.jobs.learning_schedule import GIVEN_UP_PAGES, settle
@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 ROUND_S = 1.0  # so late the work of a dead process is noticed
 BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0  # so old figures may be: each round of them reads the hosts that have changed
+SAMPLED_CRAWLS = 100  # running ones with the most URLs open: 2 KB a minute, packed less
 GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
 UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
 
@@ -158,9 +159,14 @@ class Sampler:
         minute = int(time.time()) // MINUTE_S
         if minute == self._minute:
             return False
-        now = self._context.frontier.now()
-        gauges = read_gauges(now, self._context.frontier, self._context.settings.storage)
+        frontier = self._context.frontier
+        now, counts = frontier.now(), frontier.counts_of(frontier.crawl_ids())
+        gauges = read_gauges(now, counts.values(), self._context.settings.storage)
         values = {**now.counters, **{str(name): value for name, value in gauges.items()}}
+        running = [each for each in counts.items() if each[1].state is CrawlState.RUNNING]
+        for crawl, count in sorted(running, key=lambda each: -each[1].open)[:SAMPLED_CRAWLS]:
+            values[f"{OfCrawl.FETCHED}{crawl}"] = count.fetched
+            values[f"{OfCrawl.PENDING}{crawl}"] = count.pending
         is_stored = self._context.store.samples.add(now.at, values)
         self._minute = minute
         return is_stored

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -11,9 +12,10 @@ from crawlclean.cleaning.records import Image, ImageKind
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.queue.entries import process_name
-from crawlclean.storage.store.journal import MINUTE_S, EventKind, Gauge
+from crawlclean.storage.store.journal import MINUTE_S, QUARTER_S, EventKind, Gauge, OfCrawl
 from crawlclean.workers.context import Context
 from crawlclean.workers.processes.sweeping import Sampler, note_silent, sweep_once, update_crawls
+from tests.kit.queues import spec
 from tests.kit.worker_bench import Bench
 from tests.storage.store.images_contract import cleaned_again
 
@@ -109,3 +111,30 @@ def test_images_that_became_content_are_offered_to_crawls_that_go_on(
         assert bench.frontier.counts(crawl_id).images == is_offered, crawl_id
         assert bool(store.images.due(crawl_id)) is not is_offered, crawl_id
     assert bench.frontier.counters()["images_new"] == 2
+
+
+def test_a_minute_keeps_how_far_each_running_crawl_is(context: Context) -> None:
+    context.frontier.open_crawl(spec("runs", "http://a.example/", "http://a.example/2"))
+    context.frontier.open_crawl(spec("rests", "http://b.example/"))
+    context.frontier.set_state("rests", CrawlState.PAUSED)
+    assert Sampler(context).round()
+    at = datetime.now(UTC)
+    names = [f"{figure}{crawl}" for figure in OfCrawl for crawl in ("runs", "rests")]
+    kept = context.store.samples.read(names, MINUTE_S, at - timedelta(minutes=1), at)
+    known = {name for name in names if any(not math.isnan(each) for each in kept.values[name])}
+    assert known == {"fetched:runs", "pending:runs"}
+    assert max(each for each in kept.values["pending:runs"] if not math.isnan(each)) == 2
+
+
+def test_figures_of_crawls_are_kept_for_two_days_only(context: Context) -> None:
+    """Longer steps would collect the names of all crawls of a month, or of years."""
+    quarter = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+    for minute in range(16):
+        values = {"records": float(minute), f"{OfCrawl.FETCHED}c": float(minute)}
+        assert context.store.samples.add(quarter + timedelta(minutes=minute), values)
+    names = ("records", f"{OfCrawl.FETCHED}c")
+    kept = context.store.samples.read(
+        names, QUARTER_S, quarter, quarter + timedelta(seconds=QUARTER_S)
+    )
+    assert kept.values["records"][0] == 14.0
+    assert math.isnan(kept.values[f"{OfCrawl.FETCHED}c"][0])
