@@ -25,7 +25,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from crawlclean.cleaning.records import HostStats
+from crawlclean.cleaning.records import HostStats, PageKind
 from crawlclean.storage.crawl_types import FailureReason, UrlState
 from crawlclean.storage.store.host_statistics import FailureGroups, merge_stats
 from crawlclean.storage.store.ports import PRESENT, Fold, Member, Row, Scan, Where, of
@@ -35,6 +35,7 @@ from crawlclean.storage.store.rows import (
     stats_from_json,
     to_microseconds,
 )
+from crawlclean.storage.store.stories import number_of
 from crawlclean.storage.store.tables import KEYS, HostColumn
 
 # Space that crawls and hosts take in a store, by what is stored.
@@ -70,6 +71,9 @@ class Space(Struct, frozen=True):
     stored_bytes: int
     is_estimate: bool
 
+
+SAVED_LAST = 20
+"""Records of a crawl among which its newest page is: re-cleaning saves older ones."""
 
 _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "host_states": ("n",),
@@ -213,7 +217,69 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
         return self.count, self.sample, self.crawl_id
 
 
+class RecentPage(Struct, frozen=True, kw_only=True):
+    """A page of the last minutes, in what tells whether it has a text of its own.
+
+    Attributes:
+        crawl_id: Its crawl.
+        host: Its host.
+        page_id: 32 hex digits.
+        fetched_at: End of its response.
+        kind: What it is for its reader.
+        body_chars: Characters of its body.
+        signature: Fingerprint of its body; ``""`` without a body.
+        links_navigation: Its links of this kind.
+        images_content: Its images that are content.
+        url: As fetched.
+        story: Number of the story that other pages tell, too; None: it is alone.
+    """
+
+    crawl_id: str
+    host: str
+    page_id: str
+    fetched_at: datetime
+    kind: PageKind
+    body_chars: int
+    signature: str
+    links_navigation: int
+    images_content: int
+    url: str = ""
+    story: int | None = None
+
+    @property
+    def text(self) -> str:
+        """What pages with its text have in common; ``""`` without a text."""
+        return str(self.story) if self.story is not None else self.signature
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether another page told its story before."""
+        return self.story is not None and self.story != number_of(self.page_id)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether it has a text of its own."""
+        is_text = self.kind in (PageKind.ARTICLE, PageKind.THREAD)
+        return is_text and self.body_chars >= TEXT_CHARS and not self.is_copy
+
+    @property
+    def is_form(self) -> bool:
+        """Whether it has neither a text nor images that are content, as a form has not."""
+        is_short = self.body_chars < TEXT_CHARS and not self.images_content
+        return is_short and (self.kind is PageKind.OTHER or bool(self.signature))
+
+    @property
+    def looks(self) -> tuple[object, ...]:
+        """What copies of one form have in common."""
+        return self.kind, self.body_chars, self.signature, self.links_navigation
+
+
+TEXT_CHARS = 100
+"""A shorter body is a line; stories begin with so many letters, too."""
+
 _HOST = RowType(HostRow, "host", but=("noise_share", "first_seen", "last_seen"))
+_RECENT = RowType(RecentPage, "record", but=("url", "story"))
+_WITH_URL = ("kind", "body_chars", "signature", "links", "images")
 _HOST_COLUMNS = ("noise_ppm", "first_seen", "last_seen", *_HOST.columns)
 _GROUP = RowType(FailureGroup, "group of failures", count="n")
 _CAUSE = RowType(FailureCause, "cause of failures", but=("as_of",), crawl="crawl_id", urls="n")
@@ -256,8 +322,12 @@ class Overview(Member):
 
     def host(self, host: str) -> HostRow | None:
         """One host; None while it has no figures."""
-        found = self._tables.get("host_rows", [(host,)], _HOST_COLUMNS)
-        return _host_row(found[(host,)]) if found else None
+        return self.rows_of([host]).get(host)
+
+    def rows_of(self, hosts: Collection[str]) -> dict[str, HostRow]:
+        """Some hosts by name, at most 10,000; one without figures is not in the result."""
+        found = self._tables.get("host_rows", [(host,) for host in hosts], _HOST_COLUMNS)
+        return {key[0]: _host_row(row) for key, row in found.items()}
 
     def causes(self, crawl_id: str | None = None) -> list[FailureCause]:
         """Causes of failures of every crawl, the most frequent first."""
@@ -289,6 +359,36 @@ class Overview(Member):
         found = map(_GROUP.read, self._tables.scan(wanted))
         behind = [group for group in found if after is None or group.place < after]
         return sorted(behind, key=lambda group: group.place, reverse=True)[:limit]
+
+    def recent_pages(self, since: datetime, limit: int) -> list[RecentPage]:
+        """The pages among the ``limit`` newest records that were fetched since, newest first."""
+        order, first_us = ("saved_seq",), to_microseconds(since)
+        wanted = Scan("records", _RECENT.columns, order=order, backwards=True, limit=limit)
+        rows = {(row[2], row[0]): row for row in self._tables.scan(wanted) if row[3] >= first_us}
+        if not rows:
+            return []
+        # MongoDB keeps what is counted of a record with its URL.
+        is_apart = any(row[4] is None for row in rows.values())
+        urls = self._tables.get("urls", list(rows), ("url", *(_WITH_URL if is_apart else ())))
+        ids = list({page_id for page_id, _ in rows})
+        members = self._ports.stories.read({"page_id": ids})
+        stories = {(each.page_id, each.crawl_id): each.story for each in members}
+        found = []
+        for key, row in rows.items():
+            if key in urls:
+                url, *apart = urls[key]
+                if apart:
+                    *others, links, images = apart
+                    counts = links.get("navigation", 0), images.get("content", 0)
+                    row = (*row[:4], *others, *counts)
+                found.append(_RECENT.read(row, url=url, story=stories.get(key)))
+        return found
+
+    def newest_page(self, crawl_id: str) -> datetime | None:
+        """When the newest page of a crawl was fetched, of those saved last; None without pages."""
+        where, order = {"crawl_id": crawl_id}, ("saved_seq",)
+        wanted = Scan("records", ("fetched_at",), where, order, backwards=True, limit=SAVED_LAST)
+        return max((from_microseconds(row[0]) for row in self._tables.scan(wanted)), default=None)
 
     def as_of(self) -> datetime | None:
         """When the figures were computed; None while they are those of this moment."""

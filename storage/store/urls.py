@@ -129,6 +129,10 @@ class Urls(Member):
         found = self._tables.get("urls", [(page_id, crawl_id)], _END.columns)
         return next(map(_END.read, found.values()), None)
 
+    def ends(self, keys: Collection[tuple[str, str]]) -> list[UrlRow]:
+        """How URLs ended, of (page id, crawl) at most 10,000; in any order."""
+        return list(map(_END.read, self._tables.get("urls", keys, _END.columns).values()))
+
     def redirects(self, crawl_id: str) -> Iterator[UrlRow]:
         """Returns the redirecting URLs of a crawl with their logs, ordered by page id."""
         return self._by_page(_URL, {"crawl_id": crawl_id, "state": UrlState.REDIRECT.value})

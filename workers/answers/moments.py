@@ -101,12 +101,56 @@ class DiskSpace(Struct, frozen=True, kw_only=True):
     total_bytes: int
 
 
+class LookedAt(Struct, frozen=True, kw_only=True):
+    """What was looked at, before anything is called fine.
+
+    Attributes:
+        crawls: Crawls that run, all of them.
+        hosts: Hosts that have work, all of them.
+        in_trouble: Those of them that have a sign.
+        oldest_s: Age of the oldest of the figures that they were judged by, seconds.
+    """
+
+    crawls: int = 0
+    hosts: int = 0
+    in_trouble: int = 0
+    oldest_s: float = 0.0
+
+
+class SignAnswer(Struct, frozen=True, kw_only=True):
+    """Something that somebody should look at.
+
+    Attributes:
+        kind: What is wrong: ``refuses``, ``seed``, ``still``. A later version may know more.
+        level: ``bad``: somebody has to act; ``warn``: somebody should look; ``info``: it is as it
+            should be; ``ok``: it is mended.
+        host: Its host; ``""``: none.
+        crawl: Its crawl; ``""``: none, or every one.
+        target: The process, the URL class or the seed; ``""``: the host or crawl.
+        since: When it began; null: not known.
+        text: What is wrong, in words for a person.
+        page: Path of the console's page that shows it.
+        offers: Actions that mend it, in the order in which they are done (`GET /actions`).
+    """
+
+    kind: str
+    level: str
+    host: str
+    crawl: str
+    target: str
+    since: datetime | None
+    text: str
+    page: str
+    offers: tuple[str, ...]
+
+
 class NowAnswer(Struct, frozen=True, kw_only=True):
     """What crawls at this moment.
 
     Attributes:
         at: The moment, by the clock of the console.
         held_back: What holds the crawls back.
+        looked: What was looked at.
         queue: The queue.
         why_no_store: Why the store could not be asked; ``""`` when it could.
         running: Crawls that run.
@@ -114,7 +158,8 @@ class NowAnswer(Struct, frozen=True, kw_only=True):
         rates: Events per second of the last half minute by counter, ``{"records": 3.5}``; empty
             at the first question.
         waits: Examined hosts of running crawls by what they wait for.
-        crawls: The newest crawls, running ones first, at most eight; `GET /crawls` has all.
+        crawls: Those of signs first, then running ones, then the newest, at most eight; `GET
+            /crawls` has all.
         causes: The most frequent causes of failures, at most eight.
         disk: The disk of the data folder; null with servers.
         as_of: When the store's figures were computed; null: they are of this moment.
@@ -122,6 +167,7 @@ class NowAnswer(Struct, frozen=True, kw_only=True):
 
     at: datetime
     held_back: HeldBack
+    looked: LookedAt
     queue: QueueAnswer
     why_no_store: str
     running: int

@@ -22,6 +22,7 @@ from crawlclean.workers.console import charts, formats, strangers_text
 from crawlclean.workers.console.api import problems
 from crawlclean.workers.console.api.serving import FEED, add_api
 from crawlclean.workers.console.guards import add_guards
+from crawlclean.workers.console.holding import sign_words
 from crawlclean.workers.console.routes import Console, Page, Routes, render
 from crawlclean.workers.console.screens import (
     acting,
@@ -153,6 +154,7 @@ def _add_filters(app: Flask) -> None:
         "until_s": lambda seconds: _span(seconds, "time.in"),
         "term": lambda value, kind: say(g.language, f"{kind}.{value}"),
         "known_term": _known_term,
+        "sign_words": lambda sign: sign_words(sign, g.language),
         "told": lambda line: told(g.get("language", Language.ENGLISH), line),
     }
     filters |= {name: _each_time(each) for name, each in of_request.items()}

@@ -7,7 +7,9 @@ first that holds is the sentence.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Final
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -15,18 +17,24 @@ from msgspec import Struct
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import Hold, ProcessRole, WaitReason
 from crawlclean.storage.topic_types import TopicState
+from crawlclean.workers.console import formats
 from crawlclean.workers.console.strangers_text import plain
-from crawlclean.workers.console.words import say
+from crawlclean.workers.console.words import say, told
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.topics.reports import TopicFigures
 from crawlclean.workers.operations.topics.watching import TopicDetails
 from crawlclean.workers.operations.watching.now.now import Moment
 from crawlclean.workers.operations.watching.queues import QueueState
-from crawlclean.workers.words import Language
+from crawlclean.workers.operations.watching.signs.judging import (
+    BEHIND_S,
+    Sign,
+    SignKind,
+)
+from crawlclean.workers.words import Language, all_words
 
 HALF = 0.5  # of the hosts: fewer do not hold up a crawl
-BEHIND_S = 30.0
-"""A job of pages that waits this long: workers are behind, though no limit is reached yet."""
+OLD_S = 180.0
+"""Figures are kept once a minute: older ones are no look."""
 
 
 class Level(StrEnum):
@@ -44,7 +52,7 @@ class Sentence(Struct, frozen=True):
     Attributes:
         level: How urgent it is.
         key: Key of its words behind ``holding.``.
-        values: Values for the words; a ``WaitReason`` is put into words, too.
+        values: Values for the words; reasons and kinds are put into words, too.
     """
 
     level: Level
@@ -52,17 +60,20 @@ class Sentence(Struct, frozen=True):
     values: Mapping[str, object] = {}
 
 
-def said(told: Sentence, language: Language) -> Markup:
+_TERMS: Final[Mapping[type, str]] = {WaitReason: "wait", SignKind: "sign_kind"}
+
+
+def said(sentence: Sentence, language: Language) -> Markup:
     """A sentence of Now in words, for HTML."""
     values = {
-        name: say(language, f"wait.{value}")
-        if isinstance(value, WaitReason)
+        name: say(language, f"{_TERMS[type(value)]}.{value}")
+        if type(value) in _TERMS
         else plain(value)
         if isinstance(value, str)
         else value
-        for name, value in told.values.items()
+        for name, value in sentence.values.items()
     }
-    return say(language, f"holding.{told.key}", **values)
+    return say(language, f"holding.{sentence.key}", **values)
 
 
 def sentence(moment: Moment) -> Sentence:
@@ -100,7 +111,7 @@ def sentence(moment: Moment) -> Sentence:
         return _none_running(moment.crawls)
     if moment.spent == moment.running:
         return Sentence(Level.WARN, "spent")
-    return _waiting(moment.waits)
+    return _looked(moment)
 
 
 def _none_running(crawls: Sequence[CrawlStatus]) -> Sentence:
@@ -127,8 +138,78 @@ def _waiting(waits: Mapping[WaitReason, int]) -> Sentence:
         return Sentence(Level.OK, "full_speed")
     if reason in _POLITE:
         return Sentence(Level.OK, "polite")
-    share = round(100 * hosts / total)
-    return Sentence(Level.WARN, "waiting", {"share": share, "reason": reason})
+    return Sentence(Level.WARN, "waiting", {"n": hosts, "of": total, "reason": reason})
+
+
+def _looked(moment: Moment) -> Sentence:
+    """Whether anything is wrong with a crawl, a host or a process: green is a finding."""
+    looked = moment.looked
+    values: dict[str, object] = {
+        "n": looked.hosts,
+        "fine": max(0, looked.hosts - looked.in_trouble),
+        "crawls": looked.crawls,
+        "s": round(looked.oldest_s),
+    }
+    troubles = [each for each in moment.signs if each.is_trouble]
+    if troubles:
+        signs = len(troubles) + sum(each.others for each in troubles)
+        is_bad = any(each.level == "bad" for each in troubles)
+        values |= {"signs": signs, "worst": troubles[0].kind}
+        return Sentence(Level.BAD if is_bad else Level.WARN, "signs", values)
+    waits = _waiting(moment.waits)
+    if waits.level is not Level.OK:
+        return waits
+    if looked.oldest_s > OLD_S:
+        return Sentence(Level.WARN, "not_looked", values)
+    return Sentence(Level.OK, waits.key, values)
+
+
+_LASTING = frozenset({SignKind.REFUSES, SignKind.FORMS, SignKind.REPEATS})
+
+
+def sign_words(sign: Sign, language: Language) -> Markup:
+    """What a sign says of its host, crawl or process, in words, for HTML."""
+    if sign.kind in (SignKind.WALL, SignKind.CHANGED):
+        return _of_change(sign, language)
+    key, why = sign.kind.value, Markup("")
+    if sign.kind is SignKind.SILENT:
+        key = "silent" if sign.n else "silent_idle"
+    elif sign.kind is SignKind.ROOM:
+        key = f"room_{sign.why}"
+    elif sign.kind is SignKind.SEED:
+        why = say(language, f"reason.{sign.why}") + (f" {sign.status}" if sign.status else "")
+    elif sign.kind is SignKind.REFUSES:
+        key, why = f"refuses_{sign.why}", told(language, sign.who)
+    elif f"cause.{sign.why}" in all_words():
+        why = say(language, f"cause.{sign.why}")
+    elif f"wait.{sign.why}" in all_words():
+        why = say(language, "cause.waits", why=say(language, f"wait.{sign.why}"))
+    text = say(
+        language, f"signs.{key}", n=sign.n, of=sign.of, left=sign.left, status=sign.status, why=why,
+        span=_span(sign.lasts_s, language), free=formats.size(sign.n), total=formats.size(sign.of),
+    )  # fmt: skip
+    if sign.kind in _LASTING and sign.since:
+        lasted = (datetime.now(UTC) - sign.since).total_seconds()
+        text += say(language, "signs.for", span=_span(lasted, language))
+    return text
+
+
+def _span(seconds: float, language: Language) -> Markup:
+    span = formats.span_of(seconds)
+    return say(language, f"time.{span.unit}", n=span.n)
+
+
+def _of_change(sign: Sign, language: Language) -> Markup:
+    """What a sign of a host says whose pages changed."""
+    if sign.is_back:
+        text = say(language, "signs.bodies_back", n=sign.n, of=sign.of)
+        return text + say(language, "signs.bodies_left", n=sign.left) if sign.left else text
+    text = say(language, f"sign.{sign.why}")
+    if sign.kind is SignKind.WALL:
+        return text + say(language, "signs.wall", n=sign.n, of=sign.of)
+    if sign.n:
+        return text + say(language, "signs.changed", version=sign.n)
+    return text + say(language, "signs.taken_back" if sign.is_mended else "signs.learning")
 
 
 # A topic: what keeps it from finding stories, or how many it finds.

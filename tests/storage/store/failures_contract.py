@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from crawlclean.storage.crawl_types import FailureReason, UrlState
-from crawlclean.storage.store.overview import FailureGroup
+from crawlclean.storage.store.overview import TEXT_CHARS, FailureGroup
 from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.urls import MOST_CRAWLS
-from tests.kit.outcomes import HOST, later, make_failure, page_id_of
+from tests.kit.outcomes import HOST, later, make_failure, make_outcome, page_id_of
 from tests.kit.some import some
 
 TIMEOUTS = ("c1", HOST, FailureReason.TIMEOUT, 0)
@@ -92,3 +92,21 @@ class FailuresContract:
         assert store.overview.every_failure_group(2) is None
         assert store.overview.every_host(1) == store.overview.hosts()
         assert store.overview.every_host(0) is None
+
+    def test_the_newest_pages_are_read_with_what_they_repeat(self, store: Store) -> None:
+        store.save(
+            [make_outcome(f"/t/{n}", at=later(n), text=f"第{n}段正文很长。") for n in range(3)]
+        )
+        store.save([make_outcome("/t/0", crawl_id="c2", at=later(9))])
+        store.statistics.refresh()
+        pages = store.overview.recent_pages(later(1), 10)
+        assert [(each.crawl_id, each.url[-4:]) for each in pages] == [
+            ("c2", "/t/0"), ("c1", "/t/2"), ("c1", "/t/1"),
+        ]  # fmt: skip
+        assert all(each.has_text or each.body_chars < TEXT_CHARS for each in pages)
+        assert len(store.overview.recent_pages(later(0), 2)) == 2
+        assert store.overview.newest_page("c1") == later(2)
+        assert store.overview.newest_page("none") is None
+        assert set(store.overview.rows_of([HOST, "none.example"])) == {HOST}
+        keys = [(page_id_of(f"https://{HOST}/t/0"), crawl) for crawl in ("c1", "c2", "c3")]
+        assert {row.crawl_id for row in store.urls.ends(keys)} == {"c1", "c2"}

@@ -1,23 +1,21 @@
-"""The sign of a class whose pages bring nothing new, until somebody forbids the class."""
+"""The sign of a class whose pages repeat others, until somebody forbids the class."""
 
 from __future__ import annotations
 
 import re
 from contextlib import closing
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from crawlclean.cleaning.url_classes.stopping import Account, Asked, Verdict
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery
-from crawlclean.workers.operations.watching.signs.signs import FEWEST_PAGES, QUEUED
+from crawlclean.workers.operations.watching.signs.judging import NEWEST
 from tests.kit.commands import DataFolder
 from tests.kit.console import acting_console, do, settings_of
-from tests.kit.outcomes import HOST, make_outcome
+from tests.kit.outcomes import HOST, make_outcome, with_record
 from tests.kit.queues import pause_host
 from tests.kit.worker_bench import Bench
-
-PATTERN = "/cal/*/*.html"
 
 
 def signs(bench: Bench) -> str:
@@ -27,26 +25,26 @@ def signs(bench: Bench) -> str:
 
 
 def test_a_forbidden_class_is_no_sign_any_more(tmp_path: Path) -> None:
-    """Its pages are not fetched from then on; those that were fetched stay counted."""
+    """Its pages are not fetched from then on; those that were fetched stay stored."""
     spec = CrawlSpec(crawl_id="c", seeds=(f"https://{HOST}/",))
     with Bench(tmp_path) as bench, closing(bench.store()) as store:
         store.crawls.put(spec, CrawlState.RUNNING)
         bench.frontier.open_crawl(spec)
-        waiting = [Discovery(url=f"https://{HOST}/cal/{n}/{n}.html") for n in range(2 * QUEUED)]
+        waiting = [Discovery(url=f"https://{HOST}/cal/{n}/{n}.html") for n in range(9)]
         bench.frontier.offer("c", waiting)
-        store.save([make_outcome(f"/cal/{n}/{n + 1}.html", crawl_id="c") for n in range(3)])
+        at = datetime.now(UTC)
+        for n in range(NEWEST):  # between them articles with a text of their own
+            copy = make_outcome(f"/cal/{n}/{n + 1}.html", crawl_id="c", at=at)
+            own = make_outcome(f"/t/{n}", crawl_id="c", at=at)
+            store.save([with_record(copy, signature="a" * 16), own])
         store.statistics.refresh()
-        account = Account(pages=FEWEST_PAGES, with_news=1)
-        verdict = Verdict(stopped={}, accounts={PATTERN: account})
-        asked = Asked(patterns=(PATTERN,), fingerprints=())
-        bench.frontier.classes.judge("c", HOST, asked, lambda _: verdict)
-        assert "nothing new" in signs(bench)
+        assert "pages repeat others" in signs(bench)
         template = re.search(r"forbid_class\?[^\"]*template=([^\"&]+)", signs(bench))
         assert template
         client = acting_console(settings_of(bench.data), bench.data)
         page = do(client, "forbid_class", HOST, template="/cal/{n}/{n}.html")
         assert "no sign of this host stands on Now" in page.text
-        assert "nothing new" not in signs(bench)
+        assert "pages repeat others" not in signs(bench)
 
 
 def test_what_only_a_forbidden_class_leads_to_is_forbidden_with_it(tmp_path: Path) -> None:

@@ -18,10 +18,12 @@ from crawlclean.storage.live_state import (
     SpiderSession,
     WaitReason,
 )
-from crawlclean.workers.console.holding import BEHIND_S, Level, sentence
+from crawlclean.workers.answers.moments import LookedAt
+from crawlclean.workers.console.holding import Level, sentence
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
 from crawlclean.workers.operations.watching.now.now import Moment
 from crawlclean.workers.operations.watching.queues import QueueState
+from crawlclean.workers.operations.watching.signs.judging import BEHIND_S, Sign, SignKind
 from crawlclean.workers.words import all_words
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -93,6 +95,12 @@ CASES = {
     "all_finished": ended(CrawlState.FINISHED),
     "spent": replace(WELL, spent=1, waits={WaitReason.LIMIT: 9}),
     "waiting": replace(WELL, waits={WaitReason.AWAY: 6, WaitReason.DELAY: 4}),
+    "signs": replace(
+        WELL,
+        signs=(Sign(kind=SignKind.REFUSES, host="a.example"),),
+        looked=LookedAt(crawls=1, hosts=2, in_trouble=1),
+    ),
+    "not_looked": replace(WELL, looked=LookedAt(crawls=1, hosts=2, oldest_s=600.0)),
     "polite": replace(WELL, waits={WaitReason.DELAY: 9, WaitReason.AWAY: 1}),
     "full_speed": WELL,
 }

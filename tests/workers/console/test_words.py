@@ -37,7 +37,7 @@ from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.operations.acting.running import Detail
 from crawlclean.workers.operations.pages.pages import MomentKind
 from crawlclean.workers.operations.watching.signs.following import TrialState
-from crawlclean.workers.operations.watching.signs.signs import SignKind, TroubleSign
+from crawlclean.workers.operations.watching.signs.judging import SignKind
 from crawlclean.workers.words import Language, all_words
 
 ROOM = Path(__file__).parents[3] / "workers" / "console"
@@ -55,7 +55,6 @@ ENUMS: dict[str, type[StrEnum]] = {
     "link_kind": LinkKind,
     "image_kind": ImageKind,
     "url_kind": UrlKind,
-    "trouble": TroubleSign,
     "trial": TrialState,
     "event": EventKind,
     "role": ProcessRole,

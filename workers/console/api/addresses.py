@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from crawlclean.workers.answers.making import answer_of
-from crawlclean.workers.answers.moments import HeldBack, NowAnswer, QueueAnswer
+from crawlclean.workers.answers.moments import HeldBack, NowAnswer, QueueAnswer, SignAnswer
 from crawlclean.workers.console.api.actions import list_actions
 from crawlclean.workers.console.api.registry import Question
-from crawlclean.workers.console.holding import said, sentence
+from crawlclean.workers.console.holding import said, sentence, sign_words
 from crawlclean.workers.operations.controlling.crawls import get_crawl, get_crawls, lines_of
 from crawlclean.workers.operations.failures import failed_urls, failure_causes, failure_groups
 from crawlclean.workers.operations.hosts.classes import url_classes
 from crawlclean.workers.operations.hosts.host_models import model_answer, model_versions
 from crawlclean.workers.operations.hosts.hosts import host_answer, hosts_by_figure
 from crawlclean.workers.operations.pages.page_versions import page_difference, page_history
+from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.reading import find_record
 from crawlclean.workers.operations.searching import search_records
 from crawlclean.workers.operations.topics.reading import list_topic_stories
@@ -33,6 +34,8 @@ from crawlclean.workers.operations.watching.queues import (
     processes,
     shared_queues,
 )
+from crawlclean.workers.operations.watching.signs.judging import in_order
+from crawlclean.workers.operations.watching.signs.signs import all_signs
 from crawlclean.workers.operations.watching.space import hosts_room, room_of
 from crawlclean.workers.words import Language
 
@@ -50,6 +53,18 @@ def now(backends: KeptBackends) -> NowAnswer:
     )
 
 
+def signs(backends: KeptBackends) -> Part[SignAnswer]:
+    """What somebody should look at, in one part: the worst kind first, mended ones last."""
+    return Part(items=[
+        answer_of(
+            SignAnswer, each, kind=each.kind.value, level=each.level, crawl=each.crawl_id,
+            page=each.page, offers=tuple(each.offers),
+            text=sign_words(each, Language.ENGLISH).unescape(),
+        )
+        for each in in_order(all_signs(backends)[0])
+    ])  # fmt: skip
+
+
 def _held_back(moment: Moment) -> HeldBack:
     told = sentence(moment)
     text = said(told, Language.ENGLISH).unescape()
@@ -58,6 +73,7 @@ def _held_back(moment: Moment) -> HeldBack:
 
 QUESTIONS: tuple[tuple[str, str, Question], ...] = (
     ("get_now", "/now", now),
+    ("get_signs", "/signs", signs),
     ("get_queues", "/queues", ask_queue),
     ("get_shared_queues", "/queues/shared", shared_queues),
     ("get_processes", "/processes", processes),

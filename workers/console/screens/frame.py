@@ -13,6 +13,7 @@ from crawlclean.workers.console.guards import session_cookie
 from crawlclean.workers.console.routes import Console, Page, own_path, render, see
 from crawlclean.workers.metrics import read_metrics
 from crawlclean.workers.operations.api_tokens import list_tokens
+from crawlclean.workers.operations.watching.signs.judging import NEWEST, STILL_S
 from crawlclean.workers.operations.watching.space import (
     LOW_LEAST_BYTES,
     LOW_MOST_BYTES,
@@ -76,7 +77,14 @@ TROUBLES = (
     "changed",
     "room",
     "full",
-    "barren",
+    "refuses",
+    "seed",
+    "still",
+    "slower",
+    "forms",
+    "grows",
+    "repeats",
+    "shrunk",
     "silent",
     "poison",
     "failing",
@@ -89,6 +97,8 @@ def show_help(_console: Console) -> Page:
     """The page."""
     figures = {
         "silent_s": round(SILENT_S),
+        "still_s": round(STILL_S),
+        "newest": NEWEST,
         "low_share": round(100 * LOW_SHARE),
         "low_gib": LOW_MOST_BYTES >> 30,
         "low_mib": LOW_LEAST_BYTES >> 20,

@@ -30,11 +30,7 @@ from crawlclean.workers.operations.hosts.hosts import (
     paused_hosts,
 )
 from crawlclean.workers.operations.parts import Part as PartOfList
-from crawlclean.workers.operations.watching.signs.signs import (
-    running_waits,
-    signs_of,
-    troubled_hosts,
-)
+from crawlclean.workers.operations.watching.signs.signs import signs_of, troubled_hosts
 
 K = TypeVar("K", bound=StrEnum)
 
@@ -50,10 +46,7 @@ def show_hosts(console: Console) -> Page:
     text, only = request.args.get("q", "").strip(), request.args.get("state", "")
     backends, after = console.backends, None
     if only == "trouble" and not text:
-        return render(
-            "troubles.html", page=troubled_hosts(backends), examined=len(running_waits(backends)),
-            by=by, only=only,
-        )  # fmt: skip
+        return render("troubles.html", page=troubled_hosts(backends), by=by, only=only)
     if not text and only != "paused":
         after = asked_place()
     page = hosts_by_figure(backends, by, text, only == "paused", after, asked_limit())

@@ -177,6 +177,13 @@ def newest_crawls(backends: Backends) -> list[CrawlStatus]:
     return list(list_crawls(backends, limit=NEWEST).items)
 
 
+def running_crawls(backends: Backends) -> list[CrawlStatus]:
+    """Returns every crawl that runs, newest first; NotFound: the data folder holds none."""
+    rows = [row for row in _rows(backends) if row.state is CrawlState.RUNNING]
+    return [each for each in _statuses(backends, rows)
+            if each.counts and each.state is CrawlState.RUNNING]  # fmt: skip
+
+
 def crawl_names(backends: Backends) -> list[str]:
     """Returns the names of all crawls, newest first; NotFound: the data folder holds none."""
     return [row.spec.crawl_id for row in _rows(backends)]

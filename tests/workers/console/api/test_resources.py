@@ -28,7 +28,7 @@ PLACES = {
     "/versions": f"/versions?url=http://{A}/1.html",
 }
 
-AT_REST = {"/hosts/{host}/classes", "/processes", "/queues/shared"}
+AT_REST = {"/hosts/{host}/classes", "/processes", "/signs", "/queues/shared"}
 """Lists that are empty while no crawl runs."""
 
 

@@ -23,7 +23,8 @@ from crawlclean.workers.operations.acting.actions import ACTIONS
 from crawlclean.workers.operations.hosts.hosts import changed_since
 from crawlclean.workers.operations.watching.journal import find_operation
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.signs.signs import Sign, SignKind, signs_now, signs_of
+from crawlclean.workers.operations.watching.signs.judging import Sign, SignKind
+from crawlclean.workers.operations.watching.signs.signs import signs_now, signs_of
 
 # What came of a page that somebody tried: how far it is, what the host answered, what is in it.
 

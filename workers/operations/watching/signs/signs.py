@@ -7,178 +7,134 @@ when it is so, and the actions that mend it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from functools import partial
-from itertools import islice, takewhile
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from crawlclean.cleaning.drift.watch import KNOWN_PLACES
 from crawlclean.cleaning.errors import NotFound, ServiceError
-from crawlclean.cleaning.url_classes.rules import FORBID, class_of
-from crawlclean.storage.crawl_types import CrawlState, FailureReason
-from crawlclean.storage.live_state import StoppedClass, WaitingHost, WaitReason
-from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.cleaning.url_classes.rules import class_of
+from crawlclean.storage.crawl_types import FailureReason
+from crawlclean.storage.live_state import WaitingHost
+from crawlclean.storage.queue.maintenance import MEMORY_WATERMARK
 from crawlclean.storage.store.hosts import Pause, StoredPage
-from crawlclean.storage.store.journal import EventKind, OperationState
+from crawlclean.storage.store.journal import EventKind, Gauge, OperationState
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
-from crawlclean.workers.answers.crawls import UrlClass
-from crawlclean.workers.operations.controlling.crawls import newest_crawls
-from crawlclean.workers.operations.hosts.classes import changed_class, classes_of, with_templates
+from crawlclean.workers.answers.moments import LookedAt
+from crawlclean.workers.operations.controlling.crawls import running_crawls
+from crawlclean.workers.operations.hosts.classes import changed_class
 from crawlclean.workers.operations.hosts.hosts import changed_since, pauses_of
 from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.queues import queues_now
+from crawlclean.workers.operations.watching.now.history import Range, full_in_s, history
+from crawlclean.workers.operations.watching.queues import ask_queue, queues_now
+from crawlclean.workers.operations.watching.signs.evidence import look
+from crawlclean.workers.operations.watching.signs.judging import (
+    Sign,
+    SignKind,
+    judge_trend,
+    shortened,
+)
 from crawlclean.workers.operations.watching.space import droppable_crawl, low_room
 
 SIGNS_S = 3.0
 """How old the list may be: several who look at Now ask once."""
 
-MOST_OF_A_KIND = 4  # signs: a list of twenty alike hides the other one
+TREND = 20  # minutes of the queue's memory: its first ones fill it, later ones are the trend
 RECENT = timedelta(hours=6)
+NEVER_S = 86_400.0  # the age of figures that cannot be read: nothing is called fine by them
+MOST_CHANGED = 8  # hosts that changed lately: each costs up to 16 ms, every 15 s
 MENDED_SHOWN_S = 1800.0
 """How long a sign tells that it is mended, before it goes."""
 
 
-class SignKind(StrEnum):
-    """What is wrong, in the order in which signs are told."""
+def all_signs(backends: KeptBackends) -> tuple[Sequence[Sign], LookedAt]:
+    """Returns every sign, and what was looked at; a source that is away has none."""
 
-    SILENT = "silent"  # a process is not heard: it hangs, was stopped, or its machine is gone
-    ROOM = "room"  # the disk is nearly full, or the quota nearly reached
-    POISON = "poison"  # a page killed workers and was set aside
-    WALL = "wall"  # a host's pages have lost their bodies, and nothing better is learned
-    CHANGED = "changed"  # a host changed, and was learned anew
-    BARREN = "barren"  # a large queue has a class whose pages bring nothing new
-    PAUSED = "paused"  # somebody paused a host
-
-
-_BAD = frozenset({SignKind.SILENT, SignKind.POISON, SignKind.WALL})
-"""Signs of what does not mend itself; the others may be meant."""
-
-
-class Sign(Struct, frozen=True, kw_only=True):
-    """One sign.
-
-    Attributes:
-        kind: What is wrong.
-        host: The host; of a process, that whose pages it holds; ``""``: none.
-        crawl_id: The crawl; ``""``: every one.
-        target: The process, ``machine.4711``; the URL class, ``/cal/{n}/{n}.html``; ``""``: the
-            host.
-        n: Pages without their body, of bodies that are back the newest pages with one; pages of the
-            class; failed pages; pages that the process holds; the new version of the model; bytes
-            that are free.
-        of: Of so many: bytes of the disk or the quota; pages since the change, or the newest; pages
-            of the class with news; records that the re-cleaning looked at.
-        since: When it began; None: not known.
-        silent_s: For how long a process is silent, seconds.
-        who: Who paused the host.
-        why: Why, in the words of who did.
-        left: Pages that are still without a body; records of older versions; bytes that dropping
-            the raw pages of ``crawl_id`` frees.
-        again_since: Since when pages are to be fetched again; None: not known.
-        example: A page that shows it; ``""``: none is known.
-        is_back: Whether the newest pages have bodies again.
-        is_mended: Whether nothing is left to do.
-        operation: Number of the re-cleaning that mended it; 0: none.
-        at_work: Number of a re-cleaning, or a dry run, that waits or goes on; 0: none.
-        offers: The actions that mend it, in the order in which they are done.
-    """
-
-    kind: SignKind
-    host: str = ""
-    crawl_id: str = ""
-    target: str = ""
-    n: int = 0
-    of: int = 0
-    since: datetime | None = None
-    silent_s: float = 0.0
-    who: str = ""
-    why: str = ""
-    left: int = 0
-    again_since: datetime | None = None
-    example: str = ""
-    is_back: bool = False
-    is_mended: bool = False
-    operation: int = 0
-    at_work: int = 0
-    offers: Sequence[str] = ()
-
-    @property
-    def level(self) -> str:
-        """Its colour: ``bad``, ``warn``, ``ok``."""
-        if self.is_mended:
-            return "ok"
-        return "bad" if self.kind in _BAD and not self.is_back else "warn"
-
-
-def signs_now(backends: KeptBackends) -> Sequence[Sign]:
-    """Returns the signs, the worst kind first, mended ones last; a source that is away has none."""
-
-    def ask() -> list[Sign]:
+    def ask() -> tuple[Sequence[Sign], LookedAt]:
         found: list[Sign] = [*_silent(backends)]
+        seen = LookedAt(oldest_s=NEVER_S)
         with suppress(ServiceError, OSError):
             found.extend(_room(backends))
         with suppress(ServiceError), backends.store() as store:  # none yet, or away
             found.extend(_poison(store))
-            found.extend(_barren(backends))
             pauses = pauses_of(backends, store)
             changed = list(_changed(backends, store, pauses))
-            found.extend(changed)
-            found.extend(_paused(pauses, changed))
-        order = list(SignKind)
-        return sorted(found, key=lambda each: (each.is_mended, order.index(each.kind)))
+            signs, seen = look(backends, running_waits(backends))
+            told = {each.host for each in changed if not each.is_mended}
+            found += [each for each in signs if _is_news(each, told, pauses)]
+            found += [*changed, *_paused(pauses, changed)]
+            ours = {each.host for each in found if each.is_of_host and each.is_trouble}
+            seen = replace(seen, in_trouble=len(ours))
+        return found, seen
 
     return backends.remembered("signs", SIGNS_S, ask)
 
 
+def _is_news(sign: Sign, told: Collection[str], pauses: Collection[str]) -> bool:
+    """Whether a sign of a host is not told by one that knows more, nor ended by a pause."""
+    if sign.host in pauses:
+        return sign.kind is SignKind.SEED
+    is_of_pages = sign.kind in (SignKind.FORMS, SignKind.GROWS, SignKind.REPEATS)
+    return not (is_of_pages and sign.host in told)
+
+
+def signs_now(backends: KeptBackends) -> Sequence[Sign]:
+    """Returns some signs of each kind, the worst kind first, mended ones last."""
+    return shortened(all_signs(backends)[0])
+
+
 def signs_of(backends: KeptBackends, host: str) -> list[Sign]:
     """Returns those of the signs that are about a host."""
-    return [each for each in signs_now(backends) if each.host == host]
+    return [each for each in all_signs(backends)[0] if each.host == host]
 
 
 def _silent(backends: KeptBackends) -> Iterator[Sign]:
     moment = queues_now(backends)
-    silent = [each for each in moment.processes if each.is_silent]
-    for line in silent[:MOST_OF_A_KIND]:
+    for line in (each for each in moment.processes if each.is_silent):
+        silent_s = line.process.silent_s
         yield Sign(
-            kind=SignKind.SILENT,
-            host=line.jobs[0].host if line.jobs else "",
-            target=line.process.name,
-            since=moment.queue.at - timedelta(seconds=line.process.silent_s)
-            if moment.queue
-            else None,
-            n=sum(claim.pages for claim in line.jobs) + line.leases,
-            silent_s=line.process.silent_s,
-            why=line.process.role.value,
-            offers=("declare_dead",),
-        )
+            kind=SignKind.SILENT, host=line.jobs[0].host if line.jobs else "",
+            target=line.process.name, n=sum(claim.pages for claim in line.jobs) + line.leases,
+            since=moment.queue.at - timedelta(seconds=silent_s) if moment.queue else None,
+            lasts_s=silent_s, why=line.process.role.value, offers=("declare_dead",),
+        )  # fmt: skip
 
 
 def _room(backends: KeptBackends) -> Iterator[Sign]:
     room = low_room(backends)
     if room is None:
+        yield from _trends(backends)
         return
     free, total = room.free_bytes or 0, room.total_bytes or 0
     if is_quota := not room.is_low:
         free, total = room.quota_bytes - room.used_bytes, room.quota_bytes
     crawl, freed = droppable_crawl(backends, room)
     yield Sign(
-        kind=SignKind.ROOM,
-        crawl_id=crawl,
-        why="quota" if is_quota else "disk",
-        n=max(0, free),
-        of=total,
-        left=freed,
-        offers=("drop_raw_crawl",) if crawl else (),
-    )
+        kind=SignKind.ROOM, crawl_id=crawl, why="quota" if is_quota else "disk", n=max(0, free),
+        of=total, left=freed, offers=("drop_raw_crawl",) if crawl else (),
+    )  # fmt: skip
+
+
+def _trends(backends: KeptBackends) -> Iterator[Sign]:
+    """Signs of a disk or a queue's memory that will be full in some hours."""
+    found, queue = history(backends, Range.HOUR), ask_queue(backends).queue
+    if found is None or queue is None:
+        return
+    free = found.gauges[Gauge.FREE_BYTES]
+    limit = (queue.memory_limit_bytes or 0) * MEMORY_WATERMARK
+    memory = found.gauges[Gauge.MEMORY_BYTES][-TREND:]
+    left = [None if used is None else limit - used for used in memory]
+    rooms = {"disk_soon": free} | ({"memory_soon": left} if limit else {})
+    for what, values in rooms.items():
+        if sign := judge_trend(what, full_in_s(values, found.step_s), values, limit):
+            yield sign
 
 
 MOST_POISON = 20
@@ -187,89 +143,22 @@ MOST_POISON = 20
 
 def _poison(store: Store) -> Iterator[Sign]:
     groups = store.overview.failure_groups(limit=MOST_POISON, reason=FailureReason.POISON)
-    recent = [each for each in groups if each.newest_at >= datetime.now(UTC) - RECENT]
-    for group in recent[:MOST_OF_A_KIND]:
+    for group in (each for each in groups if each.newest_at >= datetime.now(UTC) - RECENT):
         yield Sign(
-            kind=SignKind.POISON,
-            host=group.host,
-            crawl_id=group.crawl_id,
-            n=group.count,
+            kind=SignKind.POISON, host=group.host, crawl_id=group.crawl_id, n=group.count,
             since=group.newest_at,
-        )
+        )  # fmt: skip
 
 
 def _paused(pauses: Mapping[str, Pause], changed: Iterable[Sign]) -> Iterator[Sign]:
     """The paused hosts; the sign of a wall has the buttons of its host."""
     walls = {each.host for each in changed if each.kind is SignKind.WALL and not each.is_mended}
     newest = sorted(pauses.values(), key=lambda each: each.since, reverse=True)
-    for pause in newest[:MOST_OF_A_KIND]:
+    for pause in newest:
         yield Sign(
-            kind=SignKind.PAUSED,
-            host=pause.host,
-            since=pause.since,
-            who=pause.who,
-            why=pause.why,
+            kind=SignKind.PAUSED, host=pause.host, since=pause.since, who=pause.who, why=pause.why,
             offers=() if pause.host in walls else ("try_page", "resume_host"),
-        )
-
-
-# Classes of large queues whose pages bring nothing new.
-
-LARGEST = 20
-"""The largest queues have their URL classes read: 10 ms."""
-
-FEWEST_PAGES = 30
-"""Pages of a class before one can say that they bring nothing new."""
-
-NEWS_SHARE = 0.05
-"""A class whose pages bring news less often than that brings nothing new."""
-
-QUEUED = 20
-"""URLs of a host that wait: fewer end by themselves."""
-
-
-def _barren(backends: KeptBackends) -> Iterator[Sign]:
-    waits = sorted(running_waits(backends), key=lambda each: -each.urls)[:LARGEST]
-    large = list(takewhile(lambda each: each.urls >= QUEUED, waits))
-    with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
-        stops = frontier.classes.all_stopped() if large else []
-        found = ((wait, _fetched_in_vain(backends, frontier, wait, stops)) for wait in large)
-        for wait, classes in islice((each for each in found if each[1]), MOST_OF_A_KIND):
-            worst = max(classes, key=lambda each: each.pattern_pages)
-            yield Sign(
-                kind=SignKind.BARREN,
-                host=wait.host,
-                crawl_id=wait.crawl,
-                target=worst.template,
-                n=worst.pattern_pages,
-                of=worst.pattern_pages_with_news,
-                offers=("forbid_class",),
-            )
-
-
-def _fetched_in_vain(
-    backends: KeptBackends, frontier: Frontier, wait: WaitingHost, stops: Sequence[StoppedClass]
-) -> list[UrlClass]:
-    """The classes of a host's queue that bring nothing new and are still fetched."""
-    crawl, host = wait.crawl, wait.host
-    if not any(
-        _is_barren(each.pages, each.with_news)
-        for each in frontier.classes.all_accounts(crawl, host).values()
-    ):
-        return []  # most hosts: their classes need not be put together
-    found = [
-        each
-        for each in classes_of(frontier, crawl, host, stops)
-        if _is_barren(each.pattern_pages, each.pattern_pages_with_news)
-        and not (each.stopped or each.refused or each.operator == FORBID)
-        and not each.template.endswith("**")
-    ]
-    pins = frontier.classes.known(crawl, host).pins
-    return [each for each in with_templates(backends, found) if pins.get(each.template) != FORBID]
-
-
-def _is_barren(pages: int, with_news: int) -> bool:
-    return pages >= FEWEST_PAGES and with_news <= pages * NEWS_SHARE
+        )  # fmt: skip
 
 
 # Hosts that changed: whether bodies are back, whether older records are cleaned again.
@@ -296,7 +185,7 @@ LOOKED_AT = 50
 
 
 def _changed(backends: KeptBackends, store: Store, pauses: Mapping[str, Pause]) -> Iterator[Sign]:
-    for host in _changed_hosts(store, RECENT)[:MOST_OF_A_KIND]:
+    for host in _changed_hosts(store, RECENT)[:MOST_CHANGED]:
         with suppress(NotFound):  # deleted meanwhile
             drifts = [each for each in store.drifts.of(host) if each.is_change]
             if not drifts:
@@ -340,16 +229,11 @@ def _sign_of(store: Store, drifts: Sequence[DriftEvent], records: int) -> Sign:
     is_learned = event.outcome in (DriftOutcome.LEARNED, DriftOutcome.TAKEN_BACK)
     is_lost = not is_learned and (event.outcome is DriftOutcome.NOTHING_BETTER or alarm.empty > 0)
     sign = Sign(
-        kind=SignKind.WALL if is_lost else SignKind.CHANGED,
-        host=event.host,
-        target=changed_class(alarm),
-        n=alarm.misfits if is_lost else event.new_version,
-        of=alarm.pages,
-        since=alarm.since,
-        why=alarm.sign.value,
-        again_since=changed_since(drifts),
+        kind=SignKind.WALL if is_lost else SignKind.CHANGED, host=event.host, of=alarm.pages,
+        n=alarm.misfits if is_lost else event.new_version, target=changed_class(alarm),
+        since=alarm.since, why=alarm.sign.value, again_since=changed_since(drifts),
         example=next(iter(alarm.examples), ""),
-    )
+    )  # fmt: skip
     if event.outcome is DriftOutcome.TAKEN_BACK:
         return replace(sign, is_mended=True, n=0)
     if is_learned:
@@ -458,8 +342,7 @@ EXAMINED_S = 10.0  # how old the list may be: reading it costs the server 50 ms
 def running_waits(backends: KeptBackends) -> Sequence[WaitingHost]:
     """Returns what some hosts of each running crawl wait for; nothing while no queue answers."""
     with suppress(ServiceError):  # away: shown without it
-        known = newest_crawls(backends)
-        crawls = [each.name for each in known if each.state is CrawlState.RUNNING and each.counts]
+        crawls = [each.name for each in running_crawls(backends)]
         ask = partial(_waits, backends, crawls)
         return backends.remembered(("waits", *crawls), EXAMINED_S, ask)
     return ()
@@ -485,72 +368,38 @@ A_WEEK = timedelta(days=7)
 MOST_SHOWN = 200  # hosts of the list, those with most signs first
 
 
-class TroubleSign(StrEnum):
-    """Why a host needs a look."""
-
-    PAUSED = "paused"  # by an operator
-    SLOW_DOWN = "slow_down"  # it answered 429 or 503
-    ROBOTS = "robots"  # its robots.txt cannot be had
-    AWAY = "away"  # connections fail
-    GONE = "gone"  # connections failed for so long that its URLs end without a request
-    FAILING = "failing"  # more URLs failed than gave a record
-    CHANGED = "changed"  # its pages do not fit its model, in the last week
-
-
-_OF_WAIT: Final = {
-    WaitReason.SLOW_DOWN: TroubleSign.SLOW_DOWN,
-    WaitReason.ROBOTS: TroubleSign.ROBOTS,
-    WaitReason.AWAY: TroubleSign.AWAY,
-    WaitReason.GONE: TroubleSign.GONE,
-}
-
-
 class Trouble(Struct, frozen=True, kw_only=True):
     """A host that needs a look.
 
     Attributes:
         host: Lower-case authority.
-        signs: Why, in the order of ``TroubleSign``.
+        signs: Kinds of its signs; ``failing``: more URLs failed than gave a record.
         until: End of its wait; None when it is not known, or it waits for nothing.
         row: Its figures; None before anything of it is stored.
     """
 
     host: str
-    signs: Sequence[TroubleSign]
+    signs: Sequence[str]
     until: datetime | None
     row: HostRow | None
 
 
 def troubled_hosts(backends: KeptBackends) -> Part[Trouble]:
     """Returns the hosts that need a look, those with most signs first, at most 200."""
-    waits = running_waits(backends)
-    until = {wait.host: wait.until for wait in waits}
-    signs: dict[str, set[TroubleSign]] = {}
-    for wait in waits:
-        if wait.reason in _OF_WAIT:
-            signs.setdefault(wait.host, set()).add(_OF_WAIT[wait.reason])
+    until = {each.host: each.until for each in running_waits(backends)}
+    signs: dict[str, dict[str, None]] = {}
+    for sign in (each for each in all_signs(backends)[0] if each.host and not each.is_mended):
+        signs.setdefault(sign.host, {})[sign.kind] = None
     with backends.store() as store:
         figures = backends.figures(store)
-        failing = [
-            row.host
-            for row in figures.hosts("failed", limit=MOST_FAILING)
-            if row.failed >= FEWEST_FAILURES and row.failed > row.records
-        ]
-        of_kind: Mapping[TroubleSign, Iterable[str]] = {
-            TroubleSign.PAUSED: pauses_of(backends, store),
-            TroubleSign.FAILING: failing,
-            TroubleSign.CHANGED: _changed_hosts(store, A_WEEK),
-        }
-        for sign, hosts in of_kind.items():
-            for host in hosts:
-                signs.setdefault(host, set()).add(sign)
-        order = list(TroubleSign)
+        for row in figures.hosts("failed", limit=MOST_FAILING):
+            if row.failed >= FEWEST_FAILURES and row.failed > row.records:
+                signs.setdefault(row.host, {})["failing"] = None
+        for host in _changed_hosts(store, A_WEEK):
+            signs.setdefault(host, {})[SignKind.CHANGED] = None
         found = [
             Trouble(
-                host=host,
-                signs=sorted(signs[host], key=order.index),
-                until=until.get(host),
-                row=figures.host(host),
+                host=host, signs=list(signs[host]), until=until.get(host), row=figures.host(host)
             )
             for host in sorted(signs, key=lambda each: (-len(signs[each]), each))[:MOST_SHOWN]
         ]
