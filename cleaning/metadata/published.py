@@ -220,8 +220,6 @@ def _find_anywhere(tree: Tree, lines: Byline, clock: _Clock) -> FoundDate | None
         text = tree.line_text(line)
         if len(text) > MAX_LINE_CHARS or not (line in timed or DATE_HINT.search(text.lower())):
             continue
-        if lines.first <= line <= lines.last and not (line in timed or _NUMBER.search(text)):
-            continue  # its 昨天 and 今天 are those of the story
         for date, label in _dates_of(tree, lines, line, text, timed.get(line, ()), clock):
             score = _score(tree, lines, line, date, label)
             is_own = label != _NOT and (label or line > title) and score > _LEAST_ANYWHERE
@@ -274,7 +272,8 @@ def _dates_of(
     """
     begin = 0
     is_sentence = lines.first <= line <= lines.last and ends_sentence(tree, line)
-    for _ in range(_MAX_DATES):
+    # The 昨天 and 今天 of a sentence are those of the story.
+    for _ in range(_MAX_DATES if not is_sentence or _NUMBER.search(text) else 0):
         rest = text[begin:]
         date = find_date(rest, clock.zone, clock.now, clock.language)
         if date is None:
