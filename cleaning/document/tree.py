@@ -26,7 +26,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from msgspec import Struct
 
@@ -352,6 +351,9 @@ class Scripts:
     has_title: bool = False
 
 
+Weighed = tuple[list[str], list[float], list[float], list[float]]
+
+
 @dataclass(slots=True)
 class Tree:
     """A parsed page; the lists of runs are parallel, and so are those of blocks.
@@ -378,7 +380,8 @@ class Tree:
         line_starts: First run of each line; no line is without one.
         known_texts: Remembered results of ``line_text``, ``""`` for lines not asked for; empty
             until the lines are weighed.
-        weighed: Its lines, once ``features.lines`` has weighed them; else None.
+        weighed: Texts, own and linked units, and worth of its lines, once ``features.lines`` has
+            weighed them; else None.
         line_blocks: Innermost block around each line.
         block_tags: Tag of each block in document order; block 0 is ``<html>``.
         block_parents: Block around each block, -1 for the first.
@@ -416,7 +419,7 @@ class Tree:
     has_controls: bool = False
     line_starts: list[int] = field(default_factory=list)
     known_texts: list[str] = field(default_factory=list)
-    weighed: Any = None
+    weighed: Weighed | None = None
     line_blocks: list[int] = field(default_factory=list)
     block_tags: list[str] = field(default_factory=list)
     block_parents: list[int] = field(default_factory=list)

@@ -18,10 +18,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 
-from crawlclean.cleaning.document.tree import Tree
+from crawlclean.cleaning.document.tree import Tree, Weighed
 from crawlclean.cleaning.lexicon import pattern_of, word_list
 from crawlclean.cleaning.records import VerdictReason
 
@@ -225,11 +225,11 @@ def weigh_lines(tree: Tree, trail: Trail | None = None) -> Lines:
     """
     if tree.weighed is None or trail is not None:
         tree.weighed = _weigh_lines(tree, trail)
-    lines: Lines = tree.weighed
-    return replace(lines, texts=lines.texts.copy(), worth=lines.worth.copy(), trail=trail)
+    texts, own, linked, worth = tree.weighed
+    return Lines(tree, texts.copy(), own, linked, worth.copy(), trail)
 
 
-def _weigh_lines(tree: Tree, trail: Trail | None) -> Lines:
+def _weigh_lines(tree: Tree, trail: Trail | None) -> Weighed:
     plain: list[str] = []
     own, linked = count_units(tree, plain)
     count = len(own)
@@ -266,7 +266,7 @@ def _weigh_lines(tree: Tree, trail: Trail | None) -> Lines:
             if worth[i] == PLAIN_WORTH and not texts[i].isdigit():
                 worth[i] = own[i] - linked[i]
     tree.known_texts = texts.copy()
-    return Lines(tree, texts, own, linked, worth)
+    return texts, own, linked, worth
 
 
 def ends_sentence(tree: Tree, line: int) -> bool:
