@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 from collections.abc import Iterator
@@ -25,4 +26,5 @@ def tiny_disk(folder: Path, options: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
+        gc.collect()  # a file that could not be written to its end may be open in a cycle
         subprocess.run(["umount", str(folder)], check=True)
