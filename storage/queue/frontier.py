@@ -320,7 +320,7 @@ class Frontier:
 
     def hosts(self, crawl_id: str) -> list[str]:
         """Every host a crawl has seen."""
-        return sorted(h.decode() for h in self._client.sscan_iter(f"cc:h:{crawl_id}"))
+        return sorted(h.decode() for h in self._client.sscan_iter(f"cc:h:{crawl_id}", count=1000))
 
     def _touch_hosts(self, crawl_id: str) -> None:
         for part in chunks(self.hosts(crawl_id), ADD_CHUNK):

@@ -106,7 +106,7 @@ class LookedAt(Struct, frozen=True, kw_only=True):
 
     Attributes:
         crawls: Crawls that run, all of them.
-        hosts: Hosts that have work, all of them.
+        hosts: Hosts of these crawls, all of them.
         in_trouble: Those of them that have a sign.
         oldest_s: Age of the oldest of the figures that they were judged by, seconds.
     """

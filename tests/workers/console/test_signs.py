@@ -94,6 +94,9 @@ def test_green_says_what_was_looked_at(bench: Bench, store: SqliteStore) -> None
     assert {name: answer["looked"][name] for name in ("crawls", "hosts", "in_trouble")} == {
         "crawls": 1, "hosts": 1, "in_trouble": 0,
     }  # fmt: skip
+    while bench.spider.pages(1):
+        let_time_pass(bench.client, HOST)
+    assert "1 of 1 host fine" in now(bench), "also while all its slots are in use"
 
 
 @pytest.mark.usefixtures("store")

@@ -1,4 +1,4 @@
-"""Reads what hosts and crawls are judged by: all running crawls, all hosts that have work.
+"""Reads what hosts and crawls are judged by: all running crawls and their hosts.
 
 Queue and store keep all of it anyway: how requests of a host fail (``cc:troubled``), the newest
 records, how seeds ended, and for each minute how far a crawl was (``samples``). Nothing has to have
@@ -52,7 +52,7 @@ MOST_SEEDS = 5_000  # of the crawls that run and the newest: 25 ms
 
 
 def look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> tuple[Sequence[Sign], LookedAt]:
-    """Returns the signs of all running crawls and hosts with work, and what was looked at.
+    """Returns the signs of all running crawls and their hosts, and what was looked at.
 
     Args:
         backends: Queue and store.
@@ -66,9 +66,10 @@ def look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> tuple[Sequence
 
 def _look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> tuple[Sequence[Sign], LookedAt]:
     now, crawls = datetime.now(UTC), running_crawls(backends)
-    queue, troubles = None, list[HostTrouble]()
+    queue, troubles, known_hosts = None, list[HostTrouble](), set[str]()
     with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
         queue, troubles = frontier.now(), frontier.waits.troubled()
+        known_hosts.update(*(frontier.hosts(each.name) for each in crawls))
     with backends.store() as store:
         pages = store.overview.recent_pages(now - RECENT, MOST_RECENT)
         hosts = _hosts(store, sorted(troubles, key=lambda each: each.since), pages)
@@ -82,7 +83,7 @@ def _look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> tuple[Sequenc
     age_s = max(sampled_s, (now - as_of).total_seconds() if as_of else 0.0)
     looked = LookedAt(
         crawls=len(crawls),
-        hosts=queue.hosts if queue else 0,
+        hosts=len(known_hosts),
         oldest_s=min(age_s, queue.up_s if queue else 0.0),  # one that has just begun has no figures
     )
     return without_echoes(signs), looked
@@ -102,7 +103,6 @@ def _hosts(
     of_host: dict[str, list[RecentPage]] = defaultdict(list)
     for page in pages:
         of_host[page.host].append(page)
-    rows = store.overview.rows_of(of_host)
     failing = {each.host: each for each in troubles}
     return [
         HostEvidence(
