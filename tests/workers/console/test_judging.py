@@ -207,6 +207,11 @@ CRAWLS: dict[str, tuple[CrawlEvidence, str]] = {
         crawl(newest=ago(200), waits=[wait(WaitReason.IN_FLIGHT)]), "still in_flight",
     ),
     "its hosts are away": (crawl(newest=ago(200), waits=[wait(WaitReason.AWAY)]), "still away"),
+    "the one host with URLs is away": (
+        crawl(newest=ago(200), waits=[wait(WaitReason.NOTHING_LEFT), wait(WaitReason.NOTHING_LEFT),
+                                      wait(WaitReason.AWAY, "c.example")]),
+        "still away",
+    ),
     "its host rests for minutes": (
         crawl(newest=ago(200), waits=[wait(WaitReason.DELAY, pause_s=600)]), "",
     ),

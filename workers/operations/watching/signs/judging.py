@@ -325,13 +325,14 @@ def _still(known: CrawlEvidence, now: datetime) -> Sign | None:
     urls = known.counts.pending - known.counts.images  # visits again and images bring no page
     if last is None or urls <= 0 or known.counts.is_spent:
         return None
-    lasts_s, cause = (now - last).total_seconds(), _cause(known)
-    rests = any(each.pause_s >= RESTS_S for each in known.waits)
+    waits = [each for each in known.waits if each.reason is not WaitReason.NOTHING_LEFT]
+    lasts_s, cause = (now - last).total_seconds(), _cause(known, waits)
+    rests = any(each.pause_s >= RESTS_S for each in waits)
     if lasts_s < STILL_S or rests or cause in (WaitReason.PAUSED, WaitReason.LIMIT):
         return None
-    is_one = len(known.waits) == 1
+    is_one = len(waits) == 1
     return Sign(
-        kind=SignKind.STILL, host=known.waits[0].host if is_one else "", crawl_id=known.crawl_id,
+        kind=SignKind.STILL, host=waits[0].host if is_one else "", crawl_id=known.crawl_id,
         n=urls, since=last, lasts_s=lasts_s, why=cause,
         offers=("try_page",) if is_one else (),
     )  # fmt: skip
@@ -348,17 +349,17 @@ def _slower(known: CrawlEvidence) -> Sign | None:
         return None
     return Sign(
         kind=SignKind.SLOWER, crawl_id=known.crawl_id, n=round(rate), of=round(before),
-        lasts_s=60.0 * NOW_MINUTES, why=_cause(known),
+        lasts_s=60.0 * NOW_MINUTES, why=_cause(known, known.waits),
     )  # fmt: skip
 
 
-def _cause(known: CrawlEvidence) -> str:
-    """What holds a crawl up: a hold, ``workers``, or what most of its hosts wait for."""
+def _cause(known: CrawlEvidence, waits: Sequence[WaitingHost]) -> str:
+    """What holds a crawl up: a hold, ``workers``, or what most of these hosts wait for."""
     if _HOLDS_OF_WORKERS & {*known.holds} or known.oldest_job_s >= BEHIND_S:
         return "workers"
     if known.holds:
         return known.holds[0].value
-    reasons = Counter(each.reason for each in known.waits)
+    reasons = Counter(each.reason for each in waits)
     at_work = {WaitReason.DELAY, WaitReason.IN_FLIGHT, WaitReason.READY, WaitReason.ADDRESS}
     stuck = {each: n for each, n in reasons.items() if each not in at_work}
     if not stuck:
