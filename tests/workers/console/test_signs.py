@@ -25,7 +25,7 @@ from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.journal import Event, EventKind
 from crawlclean.workers.operations.watching.signs.judging import FORMER, NEWEST
 from tests.kit.api import program
-from tests.kit.console import open_console
+from tests.kit.console import acting_console, open_console, settings_of
 from tests.kit.outcomes import HOST as FORUM, make_failure, make_outcome, with_queued, with_record
 from tests.kit.queues import let_time_pass, spec
 from tests.kit.worker_bench import Bench
@@ -33,6 +33,7 @@ from tests.kit.worker_bench import Bench
 HOST = "a.example"
 URLS = [f"http://{HOST}/{n}" for n in range(30)]
 HOUR_MS = 3_600_000
+LINKS = re.compile(r'href="(/actions/[^"]+)"')
 
 
 @pytest.fixture
@@ -100,6 +101,17 @@ def test_green_says_what_was_looked_at(bench: Bench, store: SqliteStore) -> None
 
 
 @pytest.mark.usefixtures("store")
+def test_no_button_of_a_host_without_a_page_leads_nowhere(bench: Bench) -> None:
+    refuse(bench, 2)
+    refuse(bench, 1, rest_ms=HOUR_MS)
+    client = acting_console(settings_of(bench.data), bench.data)
+    for place in ("/", f"/hosts/{HOST}"):
+        links = {html.unescape(each) for each in LINKS.findall(client.get(place).text)}
+        assert f"/actions/pause_host?target={HOST}" in links
+        assert {each for each in links if client.get(each).status_code != 200} == set()
+
+
+@pytest.mark.usefixtures("store")
 def test_a_host_that_answers_503_is_a_sign_until_it_answers_again(bench: Bench) -> None:
     refuse(bench, 2)
     assert "requests fail" not in now(bench), "two may be chance"
@@ -112,7 +124,7 @@ def test_a_host_that_answers_503_is_a_sign_until_it_answers_again(bench: Bench) 
     assert (sign["kind"], sign["host"], sign["crawl"]) == ("refuses", HOST, "c")
     assert sign["page"] == f"/hosts/{HOST}"
     assert sign["text"].startswith("3 requests answered with status 503")
-    assert sign["offers"] == ["try_page", "pause_host"]
+    assert sign["offers"] == ["pause_host"], "no page is stored that could be tried"
     console = open_console(bench.data)
     assert "answered with status 503" in console.get(sign["page"]).text
     assert "requests fail" in console.get("/hosts?state=trouble").text

@@ -104,6 +104,7 @@ def _hosts(
     for page in pages:
         of_host[page.host].append(page)
     failing = {each.host: each for each in troubles}
+    rows = store.overview.rows_of({*failing, *of_host})
     return [
         HostEvidence(
             host=host, trouble=failing.get(host), pages=of_host.get(host, ()), row=rows.get(host)

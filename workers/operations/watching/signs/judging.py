@@ -194,13 +194,13 @@ class HostEvidence(Struct, frozen=True, kw_only=True):
 
 def judge_host(known: HostEvidence, now: datetime) -> Iterator[Sign]:
     """Yields what is wrong with a host."""
-    if known.trouble and (sign := _refuses(known.trouble, now)):
+    if known.trouble and (sign := _refuses(known.trouble, known.row, now)):
         yield sign
     if sign := _forms(known) or _repeats(known, now):
         yield sign
 
 
-def _refuses(trouble: HostTrouble, now: datetime) -> Sign | None:
+def _refuses(trouble: HostTrouble, row: HostRow | None, now: datetime) -> Sign | None:
     found = _STATUS.search(trouble.why)
     status = int(found[1]) if found else 0
     is_error = trouble.outcome == "error"
@@ -215,7 +215,8 @@ def _refuses(trouble: HostTrouble, now: datetime) -> Sign | None:
     return Sign(
         kind=SignKind.REFUSES, host=trouble.host, crawl_id=trouble.crawls[0], n=trouble.requests,
         since=trouble.since, why="status" if status and trouble.outcome != "none" else "none",
-        who=trouble.why, status=status, offers=("try_page", "pause_host"),
+        who=trouble.why, status=status,
+        offers=("try_page", "pause_host") if row else ("pause_host",),  # no page: none to try
     )  # fmt: skip
 
 
