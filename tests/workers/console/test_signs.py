@@ -126,7 +126,9 @@ def test_a_host_that_answers_503_is_a_sign_until_it_answers_again(bench: Bench) 
     assert sign["text"].startswith("3 requests answered with status 503")
     assert sign["offers"] == ["pause_host"], "no page is stored that could be tried"
     console = open_console(bench.data)
-    assert "answered with status 503" in console.get(sign["page"]).text
+    screen = console.get(sign["page"]).text
+    assert "answered with status 503" in screen
+    assert "asked for by 429 or 503; next request <time" in screen
     assert "requests fail" in console.get("/hosts?state=trouble").text
     answer_well(bench, 2)
     assert bench.frontier.waits.troubled(), "some answers between failures end nothing"
