@@ -258,7 +258,8 @@ def _harvests(figures: TopicFigures) -> Sentence:
     if not pages:
         return Sentence(Level.OK, "others", {"n": report.stories})
     share, over_all = stories / pages, report.stories / report.topic.pages
-    values = {"pages": pages, "n": stories, "share": f"{share:.0%}", "over_all": f"{over_all:.0%}"}
+    said, said_of_all = formats.percent(share), formats.percent(over_all)
+    values = {"pages": pages, "n": stories, "share": said, "over_all": said_of_all}
     if pages >= LATELY and share < FALLS * over_all:
         return Sentence(Level.WARN, "falls", values)
     return Sentence(Level.OK, "harvests", values)
