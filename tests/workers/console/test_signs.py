@@ -130,6 +130,9 @@ def test_a_host_that_answers_503_is_a_sign_until_it_answers_again(bench: Bench) 
     assert "answered with status 503" in screen
     assert "asked for by 429 or 503; next request <time" in screen
     assert "requests fail" in console.get("/hosts?state=trouble").text
+    bench.frontier.set_state("c", CrawlState.STOPPED)
+    assert "requests fail" not in now(bench), "nobody asks it any more"
+    bench.frontier.set_state("c", CrawlState.RUNNING)
     answer_well(bench, 2)
     assert bench.frontier.waits.troubled(), "some answers between failures end nothing"
     answer_well(bench, 1)

@@ -68,8 +68,9 @@ def _look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> tuple[Sequenc
     now, crawls = datetime.now(UTC), running_crawls(backends)
     queue, troubles, known_hosts = None, list[HostTrouble](), set[str]()
     with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
-        queue, troubles = frontier.now(), frontier.waits.troubled()
+        queue = frontier.now()
         known_hosts.update(*(frontier.hosts(each.name) for each in crawls))
+        troubles = [each for each in frontier.waits.troubled() if each.host in known_hosts]
     with backends.store() as store:
         pages = store.overview.recent_pages(now - RECENT, MOST_RECENT)
         hosts = _hosts(store, sorted(troubles, key=lambda each: each.since), pages)
