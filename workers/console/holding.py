@@ -257,9 +257,8 @@ def _harvests(figures: TopicFigures) -> Sentence:
         stories += step.stories
     if not pages:
         return Sentence(Level.OK, "others", {"n": report.stories})
-    share, over_all = stories / pages, report.stories / report.topic.pages
-    said, said_of_all = formats.percent(share), formats.percent(over_all)
-    values = {"pages": pages, "n": stories, "share": said, "over_all": said_of_all}
-    if pages >= LATELY and share < FALLS * over_all:
+    share, in_all = stories / pages, report.stories / report.topic.pages
+    values = {"pages": pages, "share": formats.percent(share), "over_all": formats.percent(in_all)}
+    if pages >= LATELY and share < FALLS * in_all:
         return Sentence(Level.WARN, "falls", values)
     return Sentence(Level.OK, "harvests", values)
