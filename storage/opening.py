@@ -18,6 +18,7 @@ from crawlclean.storage.queue.embedded import (
     LOOK_S,
     EmbeddedServer,
     make_data_folder,
+    read_owner,
     socket_path,
     socket_url,
 )
@@ -154,7 +155,8 @@ def join_or_start_queue(
 
     Args:
         config: Servers or data folder.
-        create: Whether a folder that holds no crawl may get a queue.
+        create: For a crawl: a folder without one gets a queue, and a queue without a run is waited
+            for.
 
     Raises:
         NotFound: The folder holds no crawl, and ``create`` is False.
@@ -164,10 +166,15 @@ def join_or_start_queue(
     until = time.monotonic() + TURN_S
     while True:
         try:
-            return None, join_queue(config)
+            frontier = join_queue(config)
         except NotFound:
             if not create:
                 open_store(config).close()
+        else:
+            # A run that starts stops all crawls that it finds, a command ends soon.
+            if not (create and config.is_embedded) or read_owner(config.data).lets_join:
+                return None, frontier
+            frontier.close()
         try:
             return start_queue(config)
         except DataDirectoryInUse:

@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from crawlclean.cleaning.errors import (
     DataDirectoryInUse,
@@ -195,6 +195,27 @@ def make_data_folder(data: Path) -> None:
     data.mkdir(mode=0o700, exist_ok=True)
 
 
+class Owner(NamedTuple):
+    """Who has taken the lock of a data folder last.
+
+    Attributes:
+        pid: Its process id, ``""`` if unknown.
+        lets_join: Whether other runs may start crawls in its queue.
+    """
+
+    pid: str
+    lets_join: bool
+
+
+def read_owner(data: Path) -> Owner:
+    """Who has taken the lock of a data folder last, by its file: ``4711 joinable``."""
+    try:
+        words = (data / "lock").read_text("ascii", "replace").split()
+    except OSError:
+        words = []
+    return Owner("".join(words[:1]), "joinable" in words)
+
+
 class DataLock:
     """The exclusive right to run the server of a data folder."""
 
@@ -218,15 +239,18 @@ class DataLock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._lock_folder()
         except OSError as error:
-            self._file.seek(0)
-            owner = self._file.read(20).decode("ascii", "replace").strip()
             self.release()
+            owner = read_owner(data).pid or "?"
             raise DataDirectoryInUse(
-                f"{data} is in use by process {owner or '?'}: wait for it, or choose another with "
-                "--data"
+                f"{data} is in use by process {owner}: wait for it, or choose another with --data"
             ) from error
         self._file.truncate(0)
         self._file.write(str(os.getpid()).encode())
+        self._file.flush()
+
+    def let_crawls_join(self) -> None:
+        """Notes that the crawls of earlier runs are stopped, and other runs may start theirs."""
+        self._file.write(b" joinable")
         self._file.flush()
 
     def release(self) -> None:
@@ -280,6 +304,10 @@ class EmbeddedServer:
     def url(self) -> str:
         """The server's URL for clients."""
         return f"unix://{self._socket}"
+
+    def let_crawls_join(self) -> None:
+        """Lets other runs start crawls in the queue; those of earlier runs are stopped."""
+        self._lock.let_crawls_join()
 
     @property
     def pid(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.commands import DataFolder
-from tests.kit.crawls import start, stored_urls
+from tests.kit.crawls import crawlclean, start, stored_urls
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Page, Web, html
 
@@ -37,8 +38,8 @@ class Site:
     def urls(self) -> set[str]:
         return {self.web.url(path) for path in PATHS}
 
-    def crawl(self, data: Path) -> subprocess.Popen[str]:
-        return start("run", self.web.url(), "--data", str(data), "--allow-private")
+    def crawl(self, data: Path, *options: str) -> subprocess.Popen[str]:
+        return start("run", self.web.url(), "--data", str(data), "--allow-private", *options)
 
     def is_under_way(self) -> bool:
         return set(self.web.requests()) >= {"/1.html", "/2.html"}
@@ -47,8 +48,15 @@ class Site:
         self._gate.unlink()
 
 
-@pytest.fixture
-def sites(tmp_path: Path) -> Iterator[tuple[Site, Site]]:
+def sites(data: Path, *of: Site) -> tuple[str, ...]:
+    """The words of a command that crawls sites."""
+    urls = data.with_suffix(f".{len(of)}.txt")
+    urls.write_text("\n".join(site.web.url() for site in of))
+    return "sites", str(urls), "--data", str(data), "--allow-private"
+
+
+@pytest.fixture(name="sites")
+def two_sites(tmp_path: Path) -> Iterator[tuple[Site, Site]]:
     with ExitStack() as stack:
         yield (
             Site(tmp_path / "first", "127.0.0.1", stack),
@@ -86,7 +94,7 @@ def test_the_second_run_goes_on_when_the_first_one_ends(
     data = tmp_path / "data"
     one = first.crawl(data)
     wait_until(first.is_under_way)
-    other = second.crawl(data)
+    other = second.crawl(data, "--json")
     first_pages = {second.web.url(path) for path in PATHS[:3]}
     wait_until(lambda: first_pages <= set(stored_urls(data)))
     os.killpg(one.pid, end)
@@ -96,7 +104,39 @@ def test_the_second_run_goes_on_when_the_first_one_ends(
     told = other.communicate(timeout=LIMIT_S)
     assert other.returncode == 0
     assert "the other run has ended: going on without it" in told[1]
-    assert "4 records of 1 host" in told[0]
-    assert "4 of them new" in told[0]
+    summary = json.loads(told[0])
+    assert (summary["records"], summary["new_records"], summary["why"]) == (4, 4, "done")
+    assert summary["fetched"] > 4, "also what was fetched before, and robots.txt"
     assert second.urls() <= set(stored_urls(data))
     assert second.web.requests()["/1.html"] == 1, "what was stored is not asked for again"
+
+
+def test_runs_that_start_together_all_end(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        sites = [Site(tmp_path / str(n), f"127.0.0.{n}", stack) for n in range(1, 5)]
+        for site in sites:
+            site.open()
+        runs = [site.crawl(tmp_path / "data") for site in sites]
+        for run in runs:
+            told = run.communicate(timeout=LIMIT_S)
+            assert run.returncode == 0, told
+            assert "4 records of 1 host" in told[0]
+
+
+def test_sites_that_begin_after_the_first_run_ended_start_over(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with ExitStack() as stack:
+        first, second, third = (Site(tmp_path / str(n), f"127.0.0.{n}", stack) for n in (1, 2, 3))
+        third.open()
+        crawlclean(*sites(data, third))
+        one = first.crawl(data)
+        wait_until(first.is_under_way)
+        other = start(*sites(data, second, third), "--fresh", "--at-once", "1")
+        wait_until(second.is_under_way)
+        os.killpg(one.pid, signal.SIGKILL)
+        one.communicate()
+        second.open()
+        told = other.communicate(timeout=LIMIT_S)
+        assert other.returncode == 0, told
+        assert third.web.requests()["/1.html"] == 2
+        assert second.web.requests()["/1.html"] <= 2, "what was in flight may be fetched again"

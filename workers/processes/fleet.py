@@ -24,7 +24,13 @@ from crawlclean.cleaning.errors import (
 )
 from crawlclean.cleaning.lexicon import counted
 from crawlclean.storage.queue.clients import OutageLog
-from crawlclean.storage.queue.embedded import EmbeddedServer, Watchdog, ends_within, start_bound
+from crawlclean.storage.queue.embedded import (
+    EmbeddedServer,
+    Watchdog,
+    ends_within,
+    read_owner,
+    start_bound,
+)
 from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.workers.config import PREFIX, Settings, to_environ, variable
@@ -290,6 +296,7 @@ class Fleet:
         self._settings = settings
         self._server = server
         self._is_guest = settings.storage.is_embedded and not server
+        self._owner = read_owner(settings.storage.data).pid
         self._frontier = frontier
         self._report = report
         self._keeper = ServerKeeper(server, report) if server else None
@@ -379,6 +386,10 @@ class Fleet:
                 self._report(f"the {role} {mine[name]} hangs, or was stopped: another one starts")
                 self._supervisor.kill(mine[name])
                 del since[name]
+
+    def has_other_owner(self) -> bool:
+        """Whether the run that another run had joined was replaced, too fast for an error."""
+        return self._is_guest and read_owner(self._settings.storage.data).pid != self._owner
 
     def look_for_damage(self) -> None:
         """Returns when no process has met a damaged database; to be called after ``stop``, too.

@@ -96,6 +96,11 @@ class CrawlBackends:
     store: Store
     forks: ForkServer | None = None
 
+    @property
+    def is_guest(self) -> bool:
+        """Whether queue and processes are those of another run on the data folder."""
+        return self.settings.storage.is_embedded and not self.server
+
 
 @contextmanager
 def open_backends(settings: Settings) -> Iterator[CrawlBackends]:
@@ -119,12 +124,14 @@ def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBacke
         try:
             if isinstance(store, SqliteStore):
                 store.check()
-            # The queue has them, too, unless it was lost.
-            frontier.keep_paused(store.pauses.all())
-            announce(settings.storage, frontier, store)
-            yield CrawlBackends(
+            backends = CrawlBackends(
                 settings=settings, server=server, frontier=frontier, store=store, forks=forks
             )
+            if not backends.is_guest:
+                # The queue has them, too, unless it was lost.
+                frontier.keep_paused(store.pauses.all())
+                announce(settings.storage, frontier, store)
+            yield backends
         finally:
             store.close()
     finally:
@@ -150,13 +157,12 @@ def with_backends(
     goes_on = False
     while True:
         with open_backends(settings) as backends:
-            is_guest = settings.storage.is_embedded and not backends.server
-            if is_guest:
+            if backends.is_guest:
                 tell("another run has the data folder: its processes crawl for this one, too")
             try:
                 return work(backends, goes_on)
             except QueueUnavailable:
-                if not is_guest:
+                if not backends.is_guest:
                     raise
         tell("the other run has ended: going on without it")
         goes_on = True
@@ -332,6 +338,7 @@ class Crawls:
             if frontier.counts(name).state is CrawlState.RUNNING:
                 frontier.set_state(name, CrawlState.STOPPED)
                 store.crawls.put(frontier.spec(name), CrawlState.STOPPED)
+        server.let_crawls_join()
 
     def _records_before(self, crawls: Collection[str]) -> int:
         """Returns the stored records of crawls that go on; tells if the queue is older."""
@@ -446,6 +453,8 @@ class Crawls:
             return OUT_OF_TIME
         if counts.is_spent and not spec.keep_fresh and not (spec.images and is_learning):
             return SPENT
+        if counts.state is CrawlState.STOPPED and self._fleet.has_other_owner():
+            raise QueueUnavailable("another run has taken the data folder over")
         if counts.state is CrawlState.STOPPED:  # a paused one waits here for `crawl resume`
             return End(EndedBy.STOP, "stopped by an operator")
         if is_learning or spec.keep_fresh:

@@ -168,10 +168,13 @@ def run_sites(
     """
     specs = [crawl_spec(settings, [url], "") for url in urls]
 
-    def crawl(backends: CrawlBackends, goes_on: bool) -> tuple[list[SiteReport], CrawlOutcome]:
-        if not goes_on:
-            use_overrides(backends, file, urls, watcher.print_line)
-        took = _Sites(backends, specs, at_once, watcher).run(fresh=fresh and not goes_on)
+    part: _Sites | None = None
+
+    def crawl(backends: CrawlBackends, _: bool) -> tuple[list[SiteReport], CrawlOutcome]:
+        nonlocal part
+        use_overrides(backends, file, urls, watcher.print_line)
+        part = _Sites(backends, specs, at_once, watcher, part)
+        took = part.run(fresh=fresh)
         outcome = crawl_outcome(backends.store, [spec.crawl_id for spec in specs])
         return list(report_sites(backends.store, backends.frontier, specs, took)), outcome
 
@@ -190,8 +193,11 @@ class _Sites(Crawls):
         specs: Sequence[CrawlSpec],
         at_once: int,
         watcher: SitesWatcher,
+        before: _Sites | None = None,
     ) -> None:
         super().__init__(backends, watcher.print_line)
+        self._took |= before._took if before else {}
+        self._begun: set[str] = before._begun if before else set()
         self._specs = specs
         self._at_once = at_once
         self._watcher = watcher
@@ -215,14 +221,15 @@ class _Sites(Crawls):
         """Returns the crawls with something left to do, in the order of the list."""
         mine = {spec.crawl_id: spec for spec in self._specs}
         self._take_over(list(mine), fresh=fresh)
-        rows = () if fresh else self._store.crawls.all()
-        self._rows = {row.spec.crawl_id: row for row in rows if row.spec.crawl_id in mine}
+        kept = self._begun if fresh else set(mine)
+        rows = self._store.crawls.all()
+        self._rows = {row.spec.crawl_id: row for row in rows if row.spec.crawl_id in kept}
         done = [name for name, row in self._rows.items() if self._is_done(row, mine[name])]
-        self._took |= dict.fromkeys(done, (NO_URL_LEFT, 0.0))
+        self._took = dict.fromkeys(done, (NO_URL_LEFT, 0.0)) | self._took
         to_do = {name: spec for name, spec in mine.items() if name not in self._took}
-        if not fresh:
-            self._recover(to_do)
-            self._records_before(to_do)
+        if known := {name: spec for name, spec in to_do.items() if name in kept}:
+            self._recover(known)
+            self._records_before(known)
         more = say("; {n} are finished, --fresh starts them over", n=len(done)) if done else ""
         self._tell(
             say(
@@ -276,7 +283,9 @@ class _Sites(Crawls):
             try:
                 self._fleet.look_after()
                 while waiting and self._busy() < self._at_once and not interrupts:
-                    self._begin(waiting[0], fresh=fresh and waiting[0].crawl_id not in self._took)
+                    name = waiting[0].crawl_id
+                    self._begin(waiting[0], fresh=fresh and name not in self._begun)
+                    self._begun.add(name)
                     waiting.popleft()
                 for crawl in list(self._open.values()):
                     if self._look_at(crawl):

@@ -88,9 +88,9 @@ def run_crawl(
         nonlocal part
         if not goes_on:
             begin()
-            use_overrides(backends, file, spec.seeds, watcher.print_line)
+        use_overrides(backends, file, spec.seeds, watcher.print_line)
         part = _OneCrawl(backends, spec, watcher, part)
-        return part.run(fresh=fresh and not goes_on)
+        return part.run(fresh=fresh)
 
     watcher.show_step("starting the queue")
     return with_backends(settings, watcher.print_line, crawl)
@@ -112,20 +112,18 @@ class _OneCrawl(Crawls):
         self._spec = spec
         self._watcher = watcher
         self._begun: float = before._begun if before else time.monotonic()
-        # Records of the crawl in the store before the run.
-        self._known: int | None = before._known if before else None
+        # Of the crawl before the run: requests, and records in the store.
+        self._before: tuple[int, int] | None = before._before if before else None
 
     def run(self, *, fresh: bool) -> Ended:
-        crawl = self._prepare(fresh=fresh)
-        before = self._frontier.counts(self._spec.crawl_id)
-        if self._known is None:
-            known = 0 if fresh else self._records_before([self._spec.crawl_id])
-            self._known = known  # --fresh counts all anew
-        is_over = before.open == 0 and not self._spec.keep_fresh
+        goes_on = self._before is not None
+        crawl = self._prepare(fresh=fresh and not goes_on)
+        counts = self._frontier.counts(self._spec.crawl_id)
+        is_over = counts.open == 0 and not self._spec.keep_fresh
         if is_over and not self._frontier.learning.count():
-            self._write_end(self._spec, before)
-            why = "this crawl is finished; --fresh fetches all of it again"
-            return self._result(before, before, End(EndedBy.DONE, why))
+            self._write_end(self._spec, counts)
+            why = "" if goes_on else "this crawl is finished; --fresh fetches all of it again"
+            return self._result(counts, End(EndedBy.DONE, why))
         try:
             self._fleet.start()
             self._watch(crawl)
@@ -134,7 +132,7 @@ class _OneCrawl(Crawls):
         self._fleet.look_for_damage()
         if crawl.end.by is not EndedBy.PURGE:
             with suppress(NotFound):  # deleted meanwhile
-                return self._end(before, crawl.end)
+                return self._end(crawl.end)
         return self._purged()
 
     def _prepare(self, *, fresh: bool) -> Crawl:
@@ -146,7 +144,11 @@ class _OneCrawl(Crawls):
             known = name in self._frontier.crawl_ids()
             if row := self._store.crawls.get(name):
                 self._rows[name] = row
+        before = (0, 0)  # what is fetched anew counts anew
+        if known:  # before it runs: there may be processes that fetch it
+            before = self._frontier.counts(name).fetched, self._records_before([name])
         offered, images = self._begin(spec, fresh=fresh)
+        self._before = self._before or before
         crawl = self._open[name]
         crawl.begun = self._begun
         if offered:
@@ -211,13 +213,13 @@ class _OneCrawl(Crawls):
             return RECLEANING
         return self._why_queue_waits()
 
-    def _end(self, before: CrawlCounts, end: End) -> Ended:
+    def _end(self, end: End) -> Ended:
         # Workers may have ended pages since the end.
         counts = self._frontier.counts(self._spec.crawl_id)
         self._spec = self._write_end(self._spec, counts)
         self._store.statistics.refresh()
         self._watcher.show(counts, end.line, last=True)
-        return self._result(before, counts, end)
+        return self._result(counts, end)
 
     def _purged(self) -> Ended:
         """Returns the result of a purged crawl; no state of it may be stored again.
@@ -253,7 +255,8 @@ class _OneCrawl(Crawls):
         row = self._store.crawls.get(self._spec.crawl_id)
         return row.pages.get(UrlState.IMAGE, 0) if row else 0
 
-    def _result(self, before: CrawlCounts, counts: CrawlCounts, end: End) -> Ended:
+    def _result(self, counts: CrawlCounts, end: End) -> Ended:
+        fetched, known = self._before or (0, 0)
         crawl_id, seeds = self._spec.crawl_id, self._spec.seeds
         outcome = crawl_outcome(self._store, [crawl_id])
         summary = RunSummary(
@@ -265,8 +268,8 @@ class _OneCrawl(Crawls):
             kept_records=outcome.kept,
             images=self._images() if self._spec.images else UNSET,
             # By the store: a queue that is older than it has pages stored once more.
-            new_records=max(0, outcome.all_records - (self._known or 0)),
-            fetched=counts.fetched - before.fetched,
+            new_records=max(0, outcome.all_records - known),
+            fetched=counts.fetched - fetched,
             failed=counts.failed,
             waiting=counts.pending,
             hosts=counts.hosts,
