@@ -108,7 +108,9 @@ def open_quiet(client: Any) -> Any:
     A command on it is done when the server reads it, though its process was killed meanwhile.
     """
     pool = client.connection_pool
-    return pool.connection_class(**pool.connection_kwargs, redis_connect_func=_silence)
+    # The URL may ask for checks of health, which wait for an answer.
+    own = {"redis_connect_func": _silence, "health_check_interval": 0}
+    return pool.connection_class(**(pool.connection_kwargs | own))
 
 
 def _silence(connection: Any) -> None:

@@ -124,6 +124,23 @@ def test_dead_worker_loses_nothing(frontier: Frontier, spider: Spider, client: A
     assert (counts.queued, counts.done) == (6, 3)
 
 
+def test_a_page_is_marked_where_the_url_asks_for_checks_of_health(
+    queue_url: str, spider: Spider, client: Any
+) -> None:
+    frontier = Frontier(f"{queue_url}?health_check_interval=-1")  # before every command
+    begin(frontier, urls(2), slots=2)
+    fetch_all(spider)
+    (job,) = job_ids(client)
+    page, _ = frontier.claim(job, "w")
+    for _ in range(2):
+        frontier.mark(job, page.page_id)
+    frontier.break_claim(job)
+    frontier.sweep()
+    crashes = [page.crashes for pages in claim_all(frontier, client).values() for page in pages]
+    assert sorted(crashes) == [0, 1]
+    frontier.close()
+
+
 def test_old_claim_cannot_ack_through_a_new_job(
     frontier: Frontier, spider: Spider, client: Any
 ) -> None:
