@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from crawlclean.storage.queue.embedded import DataLock
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import crawlclean, start, stored_urls
 from tests.kit.timing import LIMIT_S, wait_until
@@ -140,3 +141,23 @@ def test_sites_that_begin_after_the_first_run_ended_start_over(tmp_path: Path) -
         assert other.returncode == 0, told
         assert third.web.requests()["/1.html"] == 2
         assert second.web.requests()["/1.html"] <= 2, "what was in flight may be fetched again"
+
+
+def test_a_signal_ends_a_run_that_waits_for_the_folder(
+    sites: tuple[Site, Site], tmp_path: Path
+) -> None:
+    first, second = sites
+    data = tmp_path / "data"
+    one = first.crawl(data)
+    wait_until(first.is_under_way)
+    other = second.crawl(data)
+    wait_until(second.is_under_way)
+    os.killpg(one.pid, signal.SIGKILL)
+    one.communicate()
+    with ExitStack() as stack:
+        stack.callback(DataLock(data).release)
+        assert other.stderr
+        assert any("going on" in line for line in other.stderr)
+        other.send_signal(signal.SIGINT)
+        other.communicate(timeout=LIMIT_S)
+        assert other.returncode == 130

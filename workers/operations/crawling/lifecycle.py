@@ -9,6 +9,7 @@ more when learning has found images.
 from __future__ import annotations
 
 import math
+import signal
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -164,6 +165,10 @@ def with_backends(
             except QueueUnavailable:
                 if not backends.is_guest:
                     raise
+        # Until other processes are started there is nothing to finish: a signal ends the command.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for signum in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, signal.SIG_DFL)
         tell("the other run has ended: going on without it")
         goes_on = True
 
