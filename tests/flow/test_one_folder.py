@@ -158,6 +158,11 @@ def test_a_signal_ends_a_run_that_waits_for_the_folder(
         stack.callback(DataLock(data).release)
         assert other.stderr
         assert any("going on" in line for line in other.stderr)
-        other.send_signal(signal.SIGINT)
+
+        def has_ended() -> bool:  # a process that starts another one may miss a signal
+            other.send_signal(signal.SIGINT)
+            return other.poll() is not None
+
+        wait_until(has_ended, look_s=1)
         other.communicate(timeout=LIMIT_S)
         assert other.returncode == 130
