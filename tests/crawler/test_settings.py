@@ -86,7 +86,8 @@ def test_an_answer_from_a_private_address_is_dropped(
         spider._network = OutageDetector()
         spider._requests = SimpleNamespace(cookies_after=lambda lease, _: lease.cookies)
         spider._end = end
-        return await spider.answered(lease, response)  # type: ignore[no-any-return]
+        request: Request | None = await spider.answered(lease, response)
+        return request
 
     assert not asyncio.run(answered())
     [result] = ended

@@ -65,15 +65,18 @@ def two_sites(tmp_path: Path) -> Iterator[tuple[Site, Site]]:
         )
 
 
+def begun(site: Site, data: Path) -> subprocess.Popen[str]:
+    process = site.crawl(data)
+    wait_until(site.is_under_way)
+    return process
+
+
 def test_the_processes_of_the_first_run_crawl_for_the_second(
     sites: tuple[Site, Site], tmp_path: Path
 ) -> None:
     first, second = sites
     data = tmp_path / "data"
-    one = first.crawl(data)
-    wait_until(first.is_under_way)
-    other = second.crawl(data)
-    wait_until(second.is_under_way)
+    one, other = begun(first, data), begun(second, data)
     second.open()
     told = other.communicate(timeout=LIMIT_S)
     assert other.returncode == 0
@@ -148,10 +151,7 @@ def test_a_signal_ends_a_run_that_waits_for_the_folder(
 ) -> None:
     first, second = sites
     data = tmp_path / "data"
-    one = first.crawl(data)
-    wait_until(first.is_under_way)
-    other = second.crawl(data)
-    wait_until(second.is_under_way)
+    one, other = begun(first, data), begun(second, data)
     os.killpg(one.pid, signal.SIGKILL)
     one.communicate()
     with ExitStack() as stack:
