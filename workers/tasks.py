@@ -80,6 +80,7 @@ from crawlclean.workers.jobs.url_classes import (
     judge_yields,
     learn_classes,
     page_yields,
+    unpacked_rules,
     with_samples,
 )
 from crawlclean.workers.jobs.url_filter import Chosen, UrlFilter, count_refusals, unknown
@@ -120,10 +121,14 @@ class KnownRobots:
         self._frontier = context.frontier
         self._rules = RobotsRules(__dist__)  # a user agent takes its version from disk
 
+    def learn(self, host: str, rules: str | None) -> None:
+        """Takes the rules of a host that were read with others."""
+        self._rules.learn(host, 0, rules or "")
+
     def allows(self, host: str, url: str) -> bool:
         """Whether the rules of a host allow a URL; what is not known is allowed."""
         if not self._rules.known(host, 0):
-            self._rules.learn(host, 0, self._frontier.robots(host) or "")
+            self.learn(host, self._frontier.robots(host))
         return self._rules.allow(host, 0, url)
 
 
@@ -549,7 +554,9 @@ class _Job:
             if redirects_a_seed(ending, spec):
                 for outlink in ending.outlinks:
                     self._frontier.widen(spec.crawl_id, outlink.url)
-        own = host_rules(self._frontier, self._crawl_id, self._host)
+        kept = self._frontier.classes.known(self._crawl_id, self._host)
+        self._robots.learn(self._host, kept.robots)
+        own = unpacked_rules(self._host, kept)
         url_filter = UrlFilter(
             spec,
             self._frontier.more_hosts(spec.crawl_id),

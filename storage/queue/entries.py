@@ -16,8 +16,6 @@ from datetime import UTC, datetime
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import zstandard
-
 from crawlclean.cleaning.errors import InvalidUrl, StoreDamaged
 from crawlclean.cleaning.messages import read_line, shortened, stored
 from crawlclean.cleaning.records import Provenance, Via
@@ -41,7 +39,7 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.pictures import IMAGE_RANK, id_of
-from crawlclean.storage.store.rows import decompress, from_microseconds, spec_to_json
+from crawlclean.storage.store.rows import compress, decompress, from_microseconds, spec_to_json
 
 if TYPE_CHECKING:
     from crawlclean.storage.queue.clients import Arg
@@ -97,8 +95,8 @@ LONGEST_MS = 1 << 40  # 35 years: no request takes so long, the bytes are damage
 # Exceptions of reading bytes that another program wrote.
 DAMAGES = (
     ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError,
-    zstandard.ZstdError,
 )  # fmt: skip
+BODY_LEVEL = 1  # of zstd: a body waits for seconds, and the spider is one process
 
 
 def process_name(pid: int | None = None) -> str:
@@ -305,8 +303,7 @@ def pack_result(result: FetchResult) -> tuple[bytes, bytes]:
     if result.certificate:
         meta["certificate"] = str(result.certificate)
     packed = json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    body = zstandard.ZstdCompressor(level=1).compress(result.body) if result.body else b""
-    return packed, body
+    return packed, compress(result.body, BODY_LEVEL) if result.body else b""
 
 
 def unpack_result(meta: bytes, body: bytes) -> FetchResult:
@@ -324,7 +321,7 @@ def unpack_result(meta: bytes, body: bytes) -> FetchResult:
         return FetchResult(
             status=status,
             headers=tuple((str(k), str(v)) for k, v in m["headers"]),
-            body=_unpacked(body) if body else b"",
+            body=decompress(body, MAX_PAGE_BYTES) if body else b"",
             elapsed_ms=elapsed_ms,
             failure=Failure(reason=FailureReason(failure[0]), detail=read_line(str(failure[1])))
             if failure
@@ -333,13 +330,6 @@ def unpack_result(meta: bytes, body: bytes) -> FetchResult:
         )
     except DAMAGES as error:
         raise StoreDamaged(f"a queued page is damaged: {error!r:.200}") from error
-
-
-def _unpacked(body: bytes) -> bytes:
-    # The library allocates the length in the frame's header at once, whatever limit is given.
-    if zstandard.frame_content_size(body) > MAX_PAGE_BYTES:
-        raise ValueError("its body is over the limit")
-    return zstandard.ZstdDecompressor().decompress(body, max_output_size=MAX_PAGE_BYTES)
 
 
 def read_log(lines: bytes) -> tuple[Step, ...]:
@@ -534,8 +524,7 @@ def pack_entries(host: str, entries: Sequence[Entry]) -> bytes:
         *kept,
         *texts,
     ]
-    packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
-    return packer.compress(b"".join(parts))
+    return compress(b"".join(parts), LEVEL)
 
 
 def unpack_entries(host: str, packed: bytes) -> list[Entry]:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from redis.exceptions import WatchError
 from rq import Queue
 from rq.exceptions import NoSuchJobError
 from rq.job import Job
@@ -56,6 +54,12 @@ class PagesJob(Job):
     success_callback = None
     failure_callback = None
     stopped_callback = None
+    stored: Mapping[bytes, bytes] = {}
+
+    def restore(self, raw_data: Any) -> Any:
+        """Reads the fields of a job, and keeps them for the process that does it."""
+        self.stored = raw_data
+        return super().restore(raw_data)
 
     @property
     def func(self) -> Any:
@@ -80,20 +84,6 @@ class PagesJob(Job):
 
     def send_webhooks(self, *_args: Any, **_kwargs: Any) -> None:
         """Sends no webhook, whatever the job names."""
-
-
-def delete_remnant(client: Any, job_id: str) -> None:
-    """Deletes what RQ has written of a job after another worker ended and deleted the job.
-
-    A job that was enqueued again meanwhile is left alone.
-    """
-    key = Job.key_for(job_id)
-    with client.pipeline() as pipe, suppress(WatchError):
-        pipe.watch(key)
-        if not pipe.hexists(key, "status"):
-            pipe.multi()
-            pipe.delete(key)
-            pipe.execute()
 
 
 def _is_at_work(
@@ -303,17 +293,21 @@ class LearningQueue(QueueMember):
         for key in (RECORDS, REPEATED, LEARNED_AT, WATCHES):
             self._client.hdel(key, host)
 
-    def repeated(self, host: str) -> int:
-        """Number of re-cleaned records of a host whose model was learned from many pages."""
-        return int(self._client.hget(REPEATED, host) or 0)
+    def counts(self, host: str) -> tuple[int, int]:
+        """The (records so far, those re-cleaned though their model knew many pages) of a host."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.hget(RECORDS, host)
+            pipe.hget(REPEATED, host)
+            total, repeated = pipe.execute()
+        return int(total or 0), int(repeated or 0)
 
     def add_repeated(self, host: str, count: int) -> None:
-        """Adds to ``repeated``; the records of a killed slice are not counted."""
+        """Adds to the second of ``counts``; the records of a killed slice are not counted."""
         if count:
             self._client.hincrby(REPEATED, host, count)
 
     def reset_repeated(self, host: str) -> None:
-        """Sets ``repeated`` of a host to 0."""
+        """Sets the second of ``counts`` of a host to 0."""
         self._client.hdel(REPEATED, host)
 
     def is_busy(self, host: str) -> bool:

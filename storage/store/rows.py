@@ -147,29 +147,30 @@ _IMAGES = msgspec.json.Decoder(_Images)
 _VALUES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def compress(data: bytes) -> bytes:
+def compress(data: bytes, level: int = ZSTD_LEVEL) -> bytes:
     """Compresses data to one zstd frame with a checksum."""
-    return _zstd(get_ident())[0].compress(data)
+    return _zstd(get_ident(), level)[0].compress(data)
 
 
-def decompress(blob: bytes) -> bytes:
-    """Decompresses a frame of ``compress``.
+def decompress(blob: bytes, most: int = MAX_UNPACKED_BYTES) -> bytes:
+    """Decompresses a frame of ``compress`` of at most so many bytes.
 
     Raises:
         StoreDamaged: The blob is no whole frame, or its stated size is impossible.
     """
     try:
-        if not 0 <= zstandard.frame_content_size(blob) <= MAX_UNPACKED_BYTES:
+        # The library allocates the stated size at once, whatever limit is given.
+        if not 0 <= zstandard.frame_content_size(blob) <= most:
             raise StoreDamaged("a stored blob has an impossible size")
-        return _zstd(get_ident())[1].decompress(blob)
+        return _zstd(get_ident(), ZSTD_LEVEL)[1].decompress(blob)
     except (zstandard.ZstdError, *DAMAGE) as error:
         raise StoreDamaged(f"a stored blob cannot be read: {error}") from error
 
 
 @lru_cache(maxsize=16)
-def _zstd(_thread: int) -> tuple[zstandard.ZstdCompressor, zstandard.ZstdDecompressor]:
+def _zstd(_thread: int, level: int) -> tuple[zstandard.ZstdCompressor, zstandard.ZstdDecompressor]:
     """Those of a thread; to make one takes longer than to unpack a record (17 us)."""
-    packer = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
+    packer = zstandard.ZstdCompressor(level=level, write_checksum=True)
     return packer, zstandard.ZstdDecompressor()
 
 

@@ -77,7 +77,7 @@ def learn_now(
     A few of them are re-cleaned at once; a job of their own would cost more than they do.
     """
     queue = context.frontier.learning
-    if not queue.is_newest(host, job_id):
+    if learned is None and not queue.is_newest(host, job_id):
         return
     begun = time.process_time()
     learned = learned or _learned(context, job_id, host, most_pages)
@@ -94,10 +94,11 @@ def learn_now(
     }
     log.info("learned", extra=extra)
     args = about.version, RecleaningProgress().to_args()
-    if queue.watch(host)[0] > FEW_RECORDS:
+    counts = queue.counts(host)
+    if counts[0] > FEW_RECORDS:
         queue.enqueue_recleaning(host, job_id, *args)
     else:
-        reclean_now(context, job_id, host, *args, fatal)
+        reclean_now(context, job_id, host, *args, fatal, counts)
 
 
 def _learned(context: Context, job_id: str, host: str, most_pages: int) -> Learned | None:

@@ -394,6 +394,7 @@ def reclean_now(
     version: int,
     args: dict[str, Any],
     fatal: tuple[type[BaseException], ...] = (),
+    counts: tuple[int, int] | None = None,
 ) -> None:
     """Runs a job: re-cleans one slice of a host's older pages, and enqueues the next slice.
 
@@ -404,9 +405,10 @@ def reclean_now(
         version: Of the host's model.
         args: Written by ``RecleaningProgress.to_args``.
         fatal: Exceptions of record steps that end the job.
+        counts: Of the host, by ``LearningQueue.counts``, where this job has just learned it.
     """
     queue, store = context.frontier.learning, context.store
-    if not queue.is_newest(host, job_id):
+    if counts is None and not queue.is_newest(host, job_id):
         return
     model = context.models.version(host, version)
     if model is None or store.models.newest(host) != version:
@@ -418,7 +420,8 @@ def reclean_now(
     def save_progress(reached: RecleaningProgress) -> None:
         queue.save_progress(host, job_id, version, reached.to_args())
 
-    budget = _budget(queue, host)
+    total, repeated = counts or queue.counts(host)
+    budget = max(LEAST_WELL_TAUGHT, int(WELL_TAUGHT_SHARE * total)) - repeated
     before = progress.well_taught
     work = RecleaningSlice(store, model, progress, save_progress, budget)
     work.hooks = HookCalls(context.hooks, fatal=fatal)
@@ -439,12 +442,6 @@ def reclean_now(
     }
     log.info("re-cleaned", extra=extra)
     queue.end(host, job_id)
-
-
-def _budget(queue: LearningQueue, host: str) -> int:
-    """How many more records of well-taught models may be re-cleaned."""
-    total, _ = queue.watch(host)
-    return max(LEAST_WELL_TAUGHT, int(WELL_TAUGHT_SHARE * total)) - queue.repeated(host)
 
 
 class RecleaningSlice:

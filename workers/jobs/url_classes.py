@@ -160,8 +160,8 @@ def learn_classes(
         rules: The rules; None: they are learned from a sample of the host's stored pages.
     """
     crawl_id = spec.crawl_id
-    keep_rules(frontier, crawl_id, host, rules or _learned(store, crawl_id, host))
-    known = host_rules(frontier, crawl_id, host)
+    learned = rules or _learned(store, crawl_id, host)
+    known = HostUrlRules(host=host, rules=keep_rules(frontier, crawl_id, host, learned))
     ranked = 0
     if samples_classes(spec):
 
@@ -193,8 +193,8 @@ def _learned(store: Store, crawl_id: str, host: str) -> UrlRules:
 
 def keep_rules(
     frontier: Frontier, crawl_id: str, host: str, learned: UrlRules | None = None
-) -> None:
-    """Stores a host's rules, and which templates spiders refuse or follow by rules and pins.
+) -> UrlRules:
+    """Stores a host's rules, and which templates spiders refuse or follow; returns rules with pins.
 
     Args:
         frontier: The queue.
@@ -210,7 +210,7 @@ def keep_rules(
         followed = followed_inside(rules, refused)
         text = kept.to_json()
         if frontier.classes.keep(crawl_id, host, version, text, refused, followed):
-            return
+            return rules
 
 
 def page_yields(outcomes: Sequence[Outcome], new: Mapping[int, Sequence[str]]) -> list[PageYield]:

@@ -22,6 +22,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import Pipe
 from typing import Any
@@ -50,7 +51,7 @@ from crawlclean.storage.queue.clients import (
 from crawlclean.storage.queue.embedded import die_with_parent
 from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.jobs import QUEUES, SITE_TASKS, PagesJob, delete_remnant
+from crawlclean.storage.queue.jobs import QUEUES, SITE_TASKS, PagesJob
 from crawlclean.storage.queue.ownership import find_gap
 from crawlclean.workers.context import process_context
 
@@ -75,7 +76,10 @@ def _stop_on_outage() -> Iterator[None]:
 
 
 class _Jobs(Queue):
-    """RQ's queue; an outage of its server stops the worker."""
+    """RQ's queue; an outage of its server stops the worker, and no job depends on another."""
+
+    def enqueue_dependents(self, *_args: Any, **_options: Any) -> None:
+        """Asks for no jobs that wait for another one: there are none."""
 
     @classmethod
     def dequeue_any(cls, *args: Any, **options: Any) -> Any:
@@ -232,7 +236,7 @@ class CleaningWorker(BaseWorker):
             return super().dequeue_job_and_maintain_ttl(timeout, max_idle_time)
 
     @_stop_on_outage()
-    def execute_job(self, job: Job, queue: Any) -> None:
+    def execute_job(self, job: Any, queue: Any) -> None:
         """Has the job done by the process that lasts; the third step of each round.
 
         RQ counts by the machine's clock. Set back, a hanging job would live as much longer; set
@@ -246,7 +250,7 @@ class CleaningWorker(BaseWorker):
         execution = self.prepare_execution(job)
         begun = time.monotonic()
         try:
-            self._process.give(job.id, queue.name, execution.id)
+            self._process.give(job.id, job.stored, queue.name, execution.id)
         except OSError as error:  # an OSError would pass for an outage of the server
             raise RuntimeError(f"no process for a job: {error}") from error
         self._horse_pid = self._process.pid
@@ -263,7 +267,7 @@ class CleaningWorker(BaseWorker):
                 self.handle_job_failure(job, queue, exc_string=f"process died: {status}")
         self.job_at_hand = self._work = ""
 
-    def _do_job(self, job_id: str, queue: str, execution: str) -> bool:
+    def _do_job(self, job_id: str, stored: Any, queue: str, execution: str) -> bool:
         """Runs in the fork: does a job; returns whether the process may do another one.
 
         After a failure it may not: an exception at any place may have left anything half done.
@@ -271,7 +275,8 @@ class CleaningWorker(BaseWorker):
         self._is_horse = True
         self.setup_work_horse_signals()  # type: ignore[no-untyped-call]
         options: dict[str, Any] = {"connection": self.connection, "serializer": JSONSerializer}
-        job = PagesJob.fetch(job_id, **options)
+        job = PagesJob(job_id, **options)
+        job.restore(stored)
         self.execution = Execution(execution, job_id, self.connection, self.name)
         is_well = self.perform_job(job, _Jobs(queue, job_class=PagesJob, **options))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -286,10 +291,9 @@ class CleaningWorker(BaseWorker):
         except QueueUnavailable:
             os._exit(os.EX_TEMPFAIL)
 
-    def handle_execution_ended(self, job: Job, queue: Any, heartbeat_ttl: int) -> None:
-        """Writes when a job's execution has ended, unless another worker has ended the job."""
-        super().handle_execution_ended(job, queue, heartbeat_ttl)
-        delete_remnant(self.connection, job.id)
+    def handle_execution_ended(self, job: Job, *_args: Any, **_options: Any) -> None:
+        """Notes when a job has ended; its last heartbeat would outlive a job that others ended."""
+        job.ended_at = datetime.now(UTC)
 
     def handle_job_success(self, job: Job, queue: Any, started_job_registry: Any) -> None:
         """Ends a job in RQ, unless another worker has: this one was silent for too long."""

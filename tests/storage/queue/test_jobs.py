@@ -12,7 +12,7 @@ from rq.serializers import JSONSerializer
 from crawlclean.cleaning.urls.normal_form import page_id
 from crawlclean.storage.crawl_types import CrawlState, UrlState
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.queue.jobs import CLEAN_PAGES, delete_remnant
+from crawlclean.storage.queue.jobs import CLEAN_PAGES
 from tests.kit.queues import (
     A,
     Spider,
@@ -286,17 +286,6 @@ def test_job_that_ended_without_a_claim_is_enqueued_again(
     assert frontier.sweep()["jobs_enqueued_again"] == 1
     assert client.lrange("rq:queue:pages", 0, -1) == [job]
     assert client.hget(f"rq:job:{job}", "status") == "queued"
-
-
-def test_only_what_is_left_of_an_ended_job_is_deleted(
-    frontier: Frontier, spider: Spider, client: Any
-) -> None:
-    job = one_job(frontier, spider, client)
-    delete_remnant(client, job)
-    assert client.hget(f"rq:job:{job}", "status") == "queued"
-    client.hset("rq:job:j99", "last_heartbeat", "2020-01-01T00:00:00.000000Z")
-    delete_remnant(client, "j99")
-    assert not client.exists("rq:job:j99")
 
 
 def test_queued_job_that_left_the_list_is_enqueued_again(
