@@ -133,6 +133,9 @@ LOOKUP_SLOTS = 32
 """For first requests to hosts, as many as pages have by default: a look-up of a name that no server
 knows takes up to 30 s.
 """
+GATHER_S = 0.01
+"""Hosts that come due so shortly after one another are leased together, while others are fetched:
+a call costs spider and server as much as a third of a page."""
 FLUSH_AFTER_PUT_S = 1.0  # batches older than this are left to the housekeeper
 
 
@@ -162,6 +165,7 @@ class LeaseSource:
         self._held: dict[int, Lease] = {}
         self._outage = OutageLog("queue")
         self._last_put_s = 0.0
+        self._asked_s = 0.0
         self._stopped = False
         self._reconcile_at_s = 0.0
         self._tasks: list[asyncio.Task[None]] = []
@@ -178,6 +182,10 @@ class LeaseSource:
             if room <= 0:
                 await self._sleep(min(LONGEST_SLEEP_S, self.network.wait_s()))
                 continue
+            if self._held and (early_s := self._asked_s + GATHER_S - time.monotonic()) > 0:
+                await asyncio.sleep(early_s)
+                continue
+            self._asked_s = time.monotonic()
             try:
                 # A replica that takes over lacks its primary's last moment: results that were put,
                 # with or without an outage here. 100 leases take the server .3 ms.
