@@ -17,8 +17,9 @@ columns), and what links of the page lead to by name (members that all classes o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
+from operator import add, sub
 from typing import NamedTuple
 
 from crawlclean.cleaning.body.container import TEXT_TAGS
@@ -83,8 +84,8 @@ class _Sums(NamedTuple):
     inner: int = 0
 
 
-def _total(rows: Iterable[_Sums]) -> _Sums:
-    return _Sums(*map(sum, zip(*rows, strict=True)))
+def _added(first: _Sums, second: _Sums) -> _Sums:
+    return _Sums._make(map(add, first, second))
 
 
 @dataclass(slots=True)
@@ -92,20 +93,26 @@ class _Part:
     """The blocks of one path inside a body's block, on all pages together.
 
     Attributes:
-        sums: Their contents.
+        before: Sums of the lines of its page before each block.
+        after: The same with the lines of the block.
         on: The pages that have the path, page ``i`` as bit ``i``: 0b101 for pages 0 and 2.
-        count: Number of blocks.
         most: Most characters outside links in one block.
         places: Number of blocks that links of their page lead to.
         between: Number of blocks between lines of the body that no other page has.
     """
 
-    sums: _Sums = field(default_factory=_Sums)
+    before: list[_Sums] = field(default_factory=list)
+    after: list[_Sums] = field(default_factory=list)
     on: int = 0
-    count: int = 0
     most: int = 0
     places: int = 0
     between: int = 0
+
+    @property
+    def sums(self) -> _Sums:
+        """The contents of the blocks."""
+        after, before = (map(sum, zip(*each, strict=True)) for each in (self.after, self.before))
+        return _Sums._make(map(sub, after, before))
 
 
 def find_dropped(
@@ -131,17 +138,18 @@ def find_dropped(
         start = tree.block_lines[container]
         rows = _lines_of(one, labels[page], container, sample.repeats, often)
         fresh = [start + i for i, row in enumerate(rows) if row.fresh]
+        sums = list(accumulate(rows, _added, initial=_Sums()))
         targets = {a.href[1:] for a in tree.anchors if a.href.startswith("#")}
         for block in range(container + 1, tree.block_ends[container]):
             first, end = tree.block_lines[block], tree.line_end(block)
             if first == end:
                 continue
-            held = _total(rows[first - start : end - start])
+            before, after = sums[first - start], sums[end - start]
             part = parts.setdefault(one.paths[block], _Part())
-            part.sums = _total((part.sums, held))
+            part.before.append(before)
+            part.after.append(after)
             part.on |= 1 << page
-            part.count += 1
-            part.most = max(part.most, held.own)
+            part.most = max(part.most, after.own - before.own)
             part.between += bool(fresh) and fresh[0] < first and end <= fresh[-1]
             part.places += not targets.isdisjoint(tree.block_names[block].split())
     found: dict[int, DropReason] = {}
@@ -235,7 +243,7 @@ def _is_numbering(before: str, text: str) -> bool:
 
 def _is_place(part: _Part | None) -> bool:
     """Whether links of most pages with a part lead to it."""
-    return part is not None and 2 * part.places > part.count
+    return part is not None and 2 * part.places > len(part.after)
 
 
 def _reason(step: str, part: _Part, pages: int, *, is_place: bool) -> DropReason | None:
@@ -247,7 +255,7 @@ def _reason(step: str, part: _Part, pages: int, *, is_place: bool) -> DropReason
         pages: Number of pages.
         is_place: Whether links of its page lead to it, or to the part around it.
     """
-    sums, count = part.sums, part.count
+    sums, count = part.sums, len(part.after)
     seen = part.on.bit_count()
     chars = sums.own + sums.linked
     is_left_out = sums.kept <= KEPT_SHARE * chars
