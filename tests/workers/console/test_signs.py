@@ -156,9 +156,12 @@ def test_a_seed_that_failed_is_a_sign_also_after_the_crawl(
     lost = with_queued(lost, page_id=page_id(f"https://{FORUM}/"))
     store.save([lost, good])
     store.statistics.refresh()
-    assert f"seed failed s https://{FORUM}/ 1 of 2 seeds gave no record: connection failed" in now(
-        bench
-    )
+    page = now(bench)
+    assert f"seed failed s https://{FORUM}/ 1 of 2 seeds gave no record: connection failed" in page
+    assert "1 of 1 host fine" in page, "the crawl has ended, and its host is not counted"
+    store.crawls.put(given, CrawlState.RUNNING)
+    bench.frontier.open_crawl(given)
+    assert "1 of 2 hosts fine" in now(bench)
 
 
 def test_a_crawl_without_a_page_for_minutes(bench: Bench, store: SqliteStore) -> None:

@@ -8,7 +8,7 @@ been looked at before, so whoever asks first is told at once.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from math import isnan
@@ -51,8 +51,12 @@ RECENT = timedelta(hours=1)
 MOST_SEEDS = 5_000  # of the crawls that run and the newest: 25 ms
 
 
-def look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> tuple[Sequence[Sign], LookedAt]:
-    """Returns the signs of all running crawls and their hosts, and what was looked at.
+Look = tuple[Sequence[Sign], Collection[str], LookedAt]
+"""Signs, the hosts of the running crawls, and what was looked at."""
+
+
+def look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> Look:
+    """Looks at all running crawls and their hosts.
 
     Args:
         backends: Queue and store.
@@ -64,7 +68,7 @@ def look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> tuple[Sequence
     return backends.remembered("look", LOOK_S, lambda: _look(backends, waits))
 
 
-def _look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> tuple[Sequence[Sign], LookedAt]:
+def _look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> Look:
     now, crawls = datetime.now(UTC), running_crawls(backends)
     queue, troubles, known_hosts = None, list[HostTrouble](), set[str]()
     with suppress(ServiceError), backends.queue() as frontier:  # none runs, or it is away
@@ -87,7 +91,7 @@ def _look(backends: KeptBackends, waits: Sequence[WaitingHost]) -> tuple[Sequenc
         hosts=len(known_hosts),
         oldest_s=min(age_s, queue.up_s if queue else 0.0),  # one that has just begun has no figures
     )
-    return without_echoes(signs), looked
+    return without_echoes(signs), known_hosts, looked
 
 
 def _is_forbidden(frontier: Frontier, sign: Sign) -> bool:

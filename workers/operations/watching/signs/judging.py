@@ -47,8 +47,8 @@ class SignKind(StrEnum):
 _BAD = frozenset({SignKind.SILENT, SignKind.POISON, SignKind.WALL, SignKind.FORMS, SignKind.STILL})
 """Signs of what does not mend itself; the others may be meant."""
 
-_OF_OTHERS = frozenset({SignKind.SILENT, SignKind.ROOM, SignKind.POISON, SignKind.SEED})
-"""Signs of processes, of the machine, and of single pages."""
+_OF_OTHERS = frozenset({SignKind.SILENT, SignKind.ROOM, SignKind.POISON})
+"""Signs of processes, of the machine, and of single pages; a host whose seed failed is not fine."""
 
 _HOLDS_OF_HOSTS = frozenset({WaitReason.SLOW_DOWN, WaitReason.AWAY, WaitReason.GONE,
                              WaitReason.RETRY, WaitReason.ROBOTS})  # fmt: skip
@@ -138,7 +138,7 @@ class Sign(Struct, frozen=True, kw_only=True):
 
     @property
     def is_of_host(self) -> bool:
-        """Whether it is about a host that has work, or had a moment ago."""
+        """Whether it says that a host is not fine."""
         return bool(self.host) and self.kind not in _OF_OTHERS
 
     @property

@@ -66,12 +66,12 @@ def all_signs(backends: KeptBackends) -> tuple[Sequence[Sign], LookedAt]:
             found.extend(_poison(store))
             pauses = pauses_of(backends, store)
             changed = list(_changed(backends, store, pauses))
-            signs, seen = look(backends, running_waits(backends))
+            signs, running, seen = look(backends, running_waits(backends))
             told = {each.host for each in changed if not each.is_mended}
             found += [each for each in signs if _is_news(each, told, pauses)]
             found += [*changed, *_paused(pauses, changed)]
             ours = {each.host for each in found if each.is_of_host and each.is_trouble}
-            seen = replace(seen, in_trouble=len(ours))
+            seen = replace(seen, in_trouble=len(ours.intersection(running)))
         return found, seen
 
     return backends.remembered("signs", SIGNS_S, ask)
