@@ -27,6 +27,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.queue.clients import RETRY_PAUSE_S, OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.fetch_queue import FLUSH_MS, RENEW_S, FetchQueue
+from crawlclean.storage.store.journal import ANSWERED_IN, ANSWERS, Flow, in_time
 
 # Detects outages of our own network, during which no host or URL is at fault.
 #
@@ -170,6 +171,7 @@ class LeaseSource:
         self._reconcile_at_s = 0.0
         self._tasks: list[asyncio.Task[None]] = []
         self.counters: Tally[str] = Tally()
+        self._tally: Tally[str] = Tally()
         self.failure: BaseException | None = None  # a non-retryable error that ended the leases
 
     async def leases(self) -> AsyncIterator[Lease]:
@@ -252,6 +254,8 @@ class LeaseSource:
     ) -> None:
         """Puts a result into the queue and ends the lease; waits while the queue is unreachable."""
         put = self._queue.put
+        if outcome is not ResponseOutcome.UNASKED:
+            self._add(lease, result.status, result.elapsed_ms)
         if await self.ask(put, lease, result, outcome=outcome, host_wait_ms=host_wait_ms):
             self.counters[Counter.PAGES_PUT] += 1
         else:
@@ -259,8 +263,11 @@ class LeaseSource:
         self._last_put_s = time.monotonic()
         self.end(lease)
 
-    async def nack(self, lease: Lease, retry: Retry, *, elapsed_ms: int = 0) -> None:
-        """Gives a URL back for another attempt and ends the lease."""
+    async def nack(
+        self, lease: Lease, retry: Retry, *, elapsed_ms: int = 0, status: int = 0
+    ) -> None:
+        """Gives a URL back for another attempt and ends the lease; ``status``: of its answer."""
+        self._add(lease, status, elapsed_ms)
         await self.ask(self._queue.nack, lease, retry, elapsed_ms=elapsed_ms)
         self.counters[Counter.NACKS] += 1
         self.end(lease)
@@ -270,8 +277,21 @@ class LeaseSource:
         decision = await self.ask(self._queue.excuse, lease, away, detail)
         if decision not in (LeaseDecision.COUNTS, LeaseDecision.GONE):
             self.counters[Counter.EXCUSED] += 1
+            self._add(lease, 0, 0)
             self.end(lease)
         return decision
+
+    def _add(self, lease: Lease, status: int, elapsed_ms: int) -> None:
+        """Adds the end of a request to the tally of its crawl and host; 0: it has no answer."""
+        if lease.role is PageRole.ROBOTS:
+            return
+        of = f"{lease.crawl_id} {lease.host} "
+        if not 200 <= status < 600:
+            self._tally[of + Flow.ANSWERS_NONE] += 1
+            return
+        self._tally[of + ANSWERS[status // 100 - 2]] += 1
+        self._tally[of + in_time(ANSWERED_IN, elapsed_ms / 1000)] += 1
+        self._tally[of + Flow.RESPONSE_MS] += elapsed_ms
 
     async def locate(self, lease: Lease, address: str) -> bool:
         """Stores the IP address of a lease's host; False when the queue took the lease back."""
@@ -313,11 +333,13 @@ class LeaseSource:
 
     async def _send_counters(self) -> None:
         counted, self.counters = self.counters, Tally()
+        tally, self._tally = self._tally, Tally()
         try:
             if counted:
-                await self._queue.count(dict(counted))
+                await self._queue.count(dict(counted), tally)
         except ServiceError:
             self.counters.update(counted)  # sent next time
+            self._tally.update(tally)
             raise
 
     async def _flush_batches(self) -> None:

@@ -48,7 +48,7 @@ from crawlclean.storage.crawl_types import (
 from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.storage.store.journal import Event, EventKind
+from crawlclean.storage.store.journal import CLEANED_IN, Event, EventKind, Flow, in_time
 from crawlclean.storage.topic_types import TopicState
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls
@@ -148,6 +148,8 @@ ENDED = {
     UrlState.EXCLUDED: Counter.EXCLUDED,
     UrlState.FAILED: Counter.FAILED,
 }
+OF_HOST = {Counter.RECORDS: Flow.RECORDS, Counter.FAILED: Flow.FAILED}
+"""Ends that are also counted by crawl and host."""
 
 
 def clean_pages(crawl_id: str, host: str, page_ids: Sequence[str]) -> None:
@@ -247,6 +249,7 @@ class _Job:
         self._host = host
         self._deadline = time.monotonic() + PATIENCE_S
         self._tally: Tally[Counter] = Tally()
+        self._of_host: Tally[str] = Tally()
         self._robots = KnownRobots(context)
         self._hooks = HookCalls(
             context.hooks, HookNotices(context.frontier), (BaseTimeoutException,)
@@ -324,11 +327,17 @@ class _Job:
         self._frontier.ack(self._id, ended, judged)
         self._take_back([e.outcome for e in endings])
         for ending in endings:
-            self._tally[_counter_of(ending.outcome)] += 1
+            counter = _counter_of(ending.outcome)
+            self._tally[counter] += 1
+            if counter in OF_HOST:
+                self._of_host[OF_HOST[counter]] += 1
             self._tally[Counter.FIELDS_LOST] += count_lost_fields(ending)
             if self._topic is not None and ending.outcome.record is not None:
+                is_relevant = self._topic.is_relevant(ending.outcome)
                 self._tally[Counter.TOPIC_PAGES] += 1
-                self._tally[Counter.TOPIC_RELEVANT] += self._topic.is_relevant(ending.outcome)
+                self._tally[Counter.TOPIC_RELEVANT] += is_relevant
+                self._of_host[Flow.JUDGED] += 1
+                self._of_host[Flow.RELEVANT] += is_relevant
         if learning:  # before the next pages of the host are cleaned
             job_id, most_pages = learning
             learned, self._first = self._first, None
@@ -478,8 +487,13 @@ class _Job:
             # A page that could not be fetched is not cleaned, and cannot kill the worker.
             if not page.result.failure:
                 self._frontier.mark(self._id, page.page_id)
+            started = time.monotonic()
             ending = _end(page, spec, self._model, self._hooks, documents.get(page.page_id))
             endings.append(ending if self._topic is None else with_picture(ending))
+            if not page.result.failure:
+                took_s = time.monotonic() - started
+                self._of_host[in_time(CLEANED_IN, took_s)] += 1
+                self._of_host[Flow.CLEANING_MS] += round(took_s * 1000)
         self.is_cleaning = False
         self._tally[Counter.CLEANING_MS] += int((time.monotonic() - begun) * 1000)
         self._frontier.mark(self._id, "")
@@ -635,7 +649,11 @@ class _Job:
         """Adds the job's tally to the counters of all processes."""
         self._tally += self._hooks.tally
         if self._tally:
-            self._frontier.count({str(name): n for name, n in self._tally.items()})
+            of = f"{self._crawl_id} {self._host} "
+            self._frontier.count(
+                {str(name): n for name, n in self._tally.items()},
+                {of + figure: n for figure, n in self._of_host.items() if n},
+            )
 
 
 def _counter_of(outcome: Outcome) -> Counter:

@@ -366,7 +366,7 @@ class SiteSpider(Spider):
         self, lease: Lease, verdict: Retry, meta: dict[str, Any], status: int = 0
     ) -> None:
         self._log.add(lease, status, 0, elapsed_ms(meta), f"retry {verdict.detail}")
-        await self.source.nack(lease, verdict, elapsed_ms=elapsed_ms(meta))
+        await self.source.nack(lease, verdict, elapsed_ms=elapsed_ms(meta), status=status)
 
     async def _end(
         self,

@@ -12,6 +12,7 @@ import json
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from crawlclean.cleaning.errors import QueueUnavailable
 from crawlclean.cleaning.messages import Message, read_line
@@ -48,7 +49,7 @@ from crawlclean.storage.queue.entries import (
     read_lease,
 )
 from crawlclean.storage.queue.jobs import JobQueue
-from crawlclean.storage.queue.live import beat_args
+from crawlclean.storage.queue.live import Tally, add_tally, beat_args
 from crawlclean.storage.store.rows import spec_from_json
 
 SESSION_TTL_MS = round(SILENT_S * 1000)
@@ -370,11 +371,12 @@ class FetchQueue:
         """Sets ``woken`` when new work is possible; runs until cancelled."""
         await keep_listening(self._client, "cc:wake", self.woken.set)
 
-    async def count(self, counters: dict[str, int]) -> None:
-        """Adds to the process counters, ``{"leases": 3}``."""
+    async def count(self, counters: dict[str, int], tally: Tally = MappingProxyType({})) -> None:
+        """Adds to the process counters, ``{"leases": 3}``, and to the tally of hosts."""
         async with self._client.pipeline(transaction=False) as pipe:
             for name, value in counters.items():
                 pipe.hincrby("cc:metrics", name, value)
+            add_tally(pipe, tally)
             await pipe.execute()
 
     async def close(self) -> None:

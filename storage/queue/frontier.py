@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, StorageError
 from crawlclean.cleaning.messages import stored
@@ -45,7 +46,14 @@ from crawlclean.storage.queue.entries import (
     read_pause,
 )
 from crawlclean.storage.queue.jobs import JobQueue, LearningQueue, OperationJobs
-from crawlclean.storage.queue.live import HostWaits, Processes, read_now
+from crawlclean.storage.queue.live import (
+    HostWaits,
+    Processes,
+    Tallies,
+    Tally,
+    add_tally,
+    read_now,
+)
 from crawlclean.storage.queue.maintenance import (
     Maintenance,
 )
@@ -73,8 +81,8 @@ class Frontier:
 
     ``classes`` are the URL classes, ``learning`` the jobs of learning and re-cleaning, ``revisits``
     ended URLs that are due again, ``waits`` what hosts wait for, ``topics`` what topic crawls need
-    beside, ``processes`` who works on the queue, ``operations`` the jobs of long actions,
-    ``maintenance`` puts lost crawls into the queue.
+    beside, ``processes`` who works on the queue, ``tallies`` what was fetched and cleaned by host,
+    ``operations`` the jobs of long actions, ``maintenance`` puts lost crawls into the queue.
     """
 
     def __init__(self, redis_url: str) -> None:
@@ -88,6 +96,7 @@ class Frontier:
         self.waits = HostWaits(self._client, self._scripts)
         self.topics = TopicRanks(self._client, self._scripts)
         self.processes = Processes(self._client, self._scripts)
+        self.tallies = Tallies(self._client, self._scripts)
         self.operations = OperationJobs(self._client)
         self.maintenance = Maintenance(self._client, self._scripts)
 
@@ -575,11 +584,12 @@ class Frontier:
 
     # Counters
 
-    def count(self, counters: Mapping[str, int]) -> None:
-        """Adds to the process counters, ``{"records": 3}``."""
+    def count(self, counters: Mapping[str, int], tally: Tally = MappingProxyType({})) -> None:
+        """Adds to the process counters, ``{"records": 3}``, and to the tally of hosts."""
         with self._client.pipeline(transaction=False) as pipe:
             for name, value in counters.items():
                 pipe.hincrby("cc:metrics", name, value)
+            add_tally(pipe, tally)
             pipe.execute()
 
     def is_first(self, notice: str, for_s: int) -> bool:

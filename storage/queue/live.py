@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from crawlclean.cleaning.messages import read_line
@@ -30,6 +31,7 @@ from crawlclean.storage.queue.clients import (
     queue_ms,
 )
 from crawlclean.storage.queue.entries import from_ms, process_name
+from crawlclean.storage.store.journal import ANSWERS, BUSY, MOST_KEPT
 
 # Heartbeats: which processes there are, on which machine, and when they were heard last.
 #
@@ -367,3 +369,107 @@ def _process(row: Sequence[Any]) -> Process:
         silent_s=int(silent) / 1000,
         work=work.decode("utf-8", "replace"),
     )
+
+
+# What was fetched and cleaned, by crawl and host, since the last minute.
+#
+# Spiders add to it every five seconds, workers at the end of a job, in the round trips of their
+# counters. Each minute a housekeeper takes all of it, for the store's samples, and adds it to the
+# totals of the crawls and hosts that are kept, for Prometheus.
+
+_TALLY, _TOTALS = "cc:tally", "cc:totals"
+MOST_TALLIES = 20_000
+"""Of spiders and workers, the newest: those of a minute of 3,000 pages a second in small jobs."""
+TAKEN_S = 600
+"""So long a minute's tally is there for another housekeeper, if the first cannot store it."""
+FADES = 0.99
+"""Of what makes a host busy, after a minute: half of it is left after an hour and ten minutes."""
+
+Tally = Mapping[str, int]
+"""Counts of figures (``Flow``) by crawl, host and figure: ``{"news a.example answers_2xx": 3}``."""
+Totals = dict[str, dict[str, float]]
+"""Counts of figures by what they are of: ``""``, ``:news``, ``@www.example.com``."""
+
+
+def add_tally(pipe: Any, tally: Tally) -> None:
+    """Adds the commands to a pipeline that add a tally."""
+    if tally:
+        pipe.rpush(_TALLY, msgspec.json.encode(tally))
+        pipe.ltrim(_TALLY, -MOST_TALLIES, -1)
+
+
+class Tallies(QueueMember):
+    """The member ``tallies`` of the queue; methods raise ``QueueUnavailable``."""
+
+    def take(self, minute: int) -> Totals:
+        """Takes what was counted since the minute before, of everything and of what is kept.
+
+        In the same minute it returns the same again.
+        """
+        key = f"{_TALLY}:{minute}"
+        with self._client.pipeline() as pipe:
+            pipe.renamenx(_TALLY, key)
+            pipe.expire(key, TAKEN_S)
+            pipe.lrange(key, 0, -1)
+            is_taken, _, entries = pipe.execute(raise_on_error=False)
+        found: Totals = {"": {}}
+        for entry in entries:
+            for name, n in _TALLY_ENTRY.decode(entry).items():
+                crawl, host, figure = name.split(" ")
+                for of in ("", f":{crawl}", f"@{host}"):
+                    figures = found.setdefault(of, {})
+                    figures[figure] = figures.get(figure, 0) + n
+        kept = self._add(found) if is_taken is True else self.totals()
+        return {of: found.get(of, {}) for of in kept}
+
+    def _add(self, found: Totals) -> Totals:
+        """Adds to the totals of what is kept, the busiest; forgets the totals of the rest."""
+        totals, before = self.totals(), set(self.totals())
+        for figures in totals.values():
+            figures[BUSY] = figures.get(BUSY, 0) * FADES
+        for of, figures in found.items():
+            total = totals.setdefault(of, {})
+            for figure, n in figures.items():
+                total[figure] = total.get(figure, 0) + n
+            total[BUSY] = total.get(BUSY, 0) + sum(figures.get(each, 0) for each in ANSWERS)
+        for kind, most in MOST_KEPT.items():
+            some = sorted((of for of in totals if of[:1] == kind), key=lambda of: -totals[of][BUSY])
+            for of in some[most:]:
+                del totals[of]
+        with self._client.pipeline() as pipe:
+            pipe.hset(
+                _TOTALS, mapping={of: msgspec.json.encode(each) for of, each in totals.items()}
+            )
+            for of in before - totals.keys():
+                pipe.hdel(_TOTALS, of)
+            pipe.execute()
+        return totals
+
+    def totals(self) -> Totals:
+        """Counts since the queue began, or since the crawl or the host was among the busiest."""
+        found = self._client.hgetall(_TOTALS)
+        return {of.decode(): _TOTAL.decode(figures) for of, figures in found.items()}
+
+    def waiting(self, hosts: Sequence[str]) -> dict[str, int]:
+        """How many URLs wait in memory at hosts, of all crawls: ``{"www.example.com": 12}``."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for host in hosts:
+                pipe.zrange(f"cc:gc:{host}", 0, -1)
+            crawls = pipe.execute() if hosts else []
+            pairs = [
+                (host, crawl.decode())
+                for host, each in zip(hosts, crawls, strict=True)
+                for crawl in each
+            ]
+            for host, crawl in pairs:
+                pipe.zcard(f"cc:q:{crawl}:{host}")
+                pipe.zcard(f"cc:r:{crawl}:{host}")
+            counts = pipe.execute() if pairs else []
+        found = dict.fromkeys(hosts, 0)
+        for place, (host, _) in enumerate(pairs):
+            found[host] += counts[2 * place] + counts[2 * place + 1]
+        return found
+
+
+_TALLY_ENTRY = msgspec.json.Decoder(dict[str, int])
+_TOTAL = msgspec.json.Decoder(dict[str, float])

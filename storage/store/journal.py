@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import time
 from array import array
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,6 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Self
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -257,18 +260,23 @@ class Operations(NumberedRows[Operation]):
 _OPEN = [OperationState.WAITING.value, OperationState.RUNNING.value]
 
 
-# Figures of the whole program over time, for charts: one sample a minute.
+# Figures over time, for charts: one sample a minute of everything, of crawls and of hosts.
 #
 # | step | a sample is | kept |
 # |---|---|---|
-# | 60 s | the figures of a minute, and how far each running crawl is | two days |
-# | 900 s | mean and most of a quarter's gauges, last values of its counters | 40 days |
+# | 60 s | the figures of a minute | two days |
+# | 900 s | mean and most of a quarter's gauges, sums of its flows, its last totals | 40 days |
 # | 86,400 s | the same of a day (UTC) | three years |
 #
 # A housekeeper stores each minute's sample unless another has (insert or ignore), so any number of
 # them agree. When an hour, a day or a year of samples is full, its rows become one *block*, which
 # is inserted or ignored, too. So each of the ranges that charts show is a few rows, all found by
 # key.
+#
+# A name ends with what the figure is of: ``pending_urls`` of everything, ``pending_urls:news`` of a
+# crawl, ``pending_urls@www.example.com`` of a host. In a row each crawl and host is packed alone:
+# who reads one unpacks no other. The busiest are kept, as many as ``MOST_KEPT`` says, in every row:
+# a year of 10,000 hosts takes the room of a year of 200.
 #
 # A counter is stored as the total since the queue began. A fall means that the queue began anew:
 # ``per_second`` draws it as a gap.
@@ -288,6 +296,11 @@ LATE = {QUARTER_S: 8, DAY_S: 3}
 FINER = {QUARTER_S: MINUTE_S, DAY_S: QUARTER_S}
 MOST = ".most"
 """Ends the name of the most of a gauge in a longer step: ``bytes_in_flight.most``."""
+MOST_KEPT: Final[Mapping[str, int]] = {":": 100, "@": 200}
+"""Crawls and hosts of a row, those with the most answers: 300 that are busy for three years take
+60 MB in all steps together, and reading a day of one of them 2 ms."""
+_OF = re.compile("[:@]")
+_ZSTD = b"\x28\xb5\x2f\xfd"  # how a row of version 0.3 begins, which has no crawls and hosts
 _GAP = math.nan
 
 
@@ -311,9 +324,9 @@ class Gauge(Figure):
     BYTES_IN_FLIGHT = "bytes_in_flight", "their compressed bytes"
     JOBS = "jobs", "jobs that wait for a worker"
     OLDEST_JOB_S = "oldest_job_s", "age of the oldest job that waits"
-    LEASE_COUNT = "lease_count", "URLs that spiders have leased"
+    LEASES_HELD = "leases_held", "URLs that spiders have leased"
     OLDEST_LEASE_S = "oldest_lease_s", "age of the oldest lease"
-    CLAIM_COUNT = "claim_count", "jobs that workers have claimed"
+    CLAIMS_HELD = "claims_held", "jobs that workers have claimed"
     OLDEST_CLAIM_S = "oldest_claim_s", "age of the oldest claim"
     READY_HOSTS = "ready_hosts", "hosts that may be asked now"
     QUEUED_HOSTS = "queued_hosts", "hosts that have URLs"
@@ -333,11 +346,43 @@ class Gauge(Figure):
 _GAUGES = frozenset(map(str, Gauge))
 
 
+class Flow(Figure):
+    """What is counted in each step, of everything, of a crawl, of a host."""
+
+    ANSWERS_2XX = "answers_2xx", "requests answered with a status 2xx"
+    ANSWERS_3XX = "answers_3xx", "requests answered with a redirect or 304"
+    ANSWERS_4XX = "answers_4xx", "requests answered with a status 4xx"
+    ANSWERS_5XX = "answers_5xx", "requests answered with a status 5xx"
+    ANSWERS_NONE = "answers_none", "requests without a usable answer"
+    RESPONSE_MS = "response_ms", "milliseconds from requests to the ends of their answers"
+    RECORDS = "new_records", "URLs that ended with a record"
+    FAILED = "new_failures", "URLs that ended with a failure"
+    CLEANING_MS = "cleaning_time_ms", "milliseconds of worker time spent on cleaning"
+    JUDGED = "judged", "records judged for the topic of their crawl"
+    RELEVANT = "relevant", "of these records, relevant ones"
+
+
+ANSWERS: Final = tuple(flow for flow in Flow if flow.startswith("answers_"))
+BOUNDS_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, math.inf)
+"""Upper bounds of times in a histogram: Prometheus' usual ones, to the longest that is usual."""
+ANSWERED_IN: Final = tuple(f"answered_in_{bound:g}" for bound in BOUNDS_S)
+"""Names of the counts of answers by time, a bound each: ``answered_in_0.25``."""
+CLEANED_IN: Final = tuple(f"cleaned_in_{bound:g}" for bound in BOUNDS_S)
+BUSY = "busy"
+"""How busy a crawl or a host was, in the queue's totals: its answers, the older the fewer."""
+_FLOWS = frozenset((*map(str, Flow), *ANSWERED_IN, *CLEANED_IN))
+
+
+def in_time(names: Sequence[str], seconds: float) -> str:
+    """The name of the count that a time belongs to: ``answered_in_0.25`` for 0.2 s."""
+    return names[bisect_left(BOUNDS_S, seconds)]
+
+
 class OfCrawl(StrEnum):
-    """What a sample of a minute has of a running crawl; its name follows: ``fetched:news``."""
+    """Figures of a running crawl that signs are judged by; its name follows: ``fetched:news``."""
 
     FETCHED = "fetched:"  # requests that ended
-    PENDING = "pending:"  # URLs that wait
+    PENDING = f"{Gauge.PENDING_URLS}:"
 
 
 class Series(Struct, frozen=True, kw_only=True):
@@ -370,7 +415,7 @@ class Samples(Member):
 
         Args:
             at: A time in the minute.
-            values: Gauges by the names of ``Gauge``, and totals of counters.
+            values: Gauges and flows by their names, and totals of counters.
         """
         minute = _seconds(at) // MINUTE_S * MINUTE_S
         if not self._add(MINUTE_S, 1, minute, {name: [x] for name, x in values.items()}):
@@ -387,7 +432,8 @@ class Samples(Member):
         """Samples of a time, by key.
 
         Args:
-            names: Gauges (with ``.most``, not of minutes) and counters.
+            names: Gauges (with ``.most``, not of minutes), flows and counters, of crawls and hosts
+                with their names: ``pending_urls:news``, ``answers_2xx@www.example.com``.
             step_s: 60, 900 or 86,400.
             since: The first sample is the one that this time is in.
             until: The last sample is before this.
@@ -424,7 +470,7 @@ class Samples(Member):
         ]
 
     def _add(self, step: int, slots: int, at: int, values: Mapping[str, Sequence[float]]) -> int:
-        row = {"step": step, "slots": slots, "at": at, "vals": _pack(values)}
+        row = {"step": step, "slots": slots, "at": at, "vals": _pack(_busiest(values))}
         return self._tables.add("samples", [row])
 
     def _summarize(self, step: int, finer: int, now: int) -> None:
@@ -438,8 +484,6 @@ class Samples(Member):
             for at, _, found in self._rows(finer, start, step // finer):
                 low, high = max(0, (start - at) // finer), (start + step - at) // finer
                 for name, part in found.items():
-                    if ":" in name:  # of a crawl: years would collect the names of all crawls
-                        continue
                     is_there = (x for x in part[low:high] if not math.isnan(x))
                     values.setdefault(name, []).extend(is_there)
             if values:
@@ -470,17 +514,46 @@ class Samples(Member):
             self._tables.delete("samples", {"step": step, "slots": slots, "at": gone})
 
 
+def _of(name: str) -> str:
+    """What a name is of: ``:news``, ``@www.example.com``, ``""`` of everything."""
+    found = _OF.search(name)
+    return name[found.start() :] if found else ""
+
+
+def _busiest(values: Mapping[str, Sequence[float]]) -> dict[str, dict[str, Sequence[float]]]:
+    """Figures by what they are of: those of everything, and of crawls and hosts the busiest."""
+    found: dict[str, dict[str, Sequence[float]]] = {"": {}}
+    answers: dict[str, float] = {}
+    for name, each in values.items():
+        of = _of(name)
+        figure = name[: len(name) - len(of)]
+        found.setdefault(of, {})[figure] = each
+        if of:
+            some = (x for x in each if not math.isnan(x)) if figure in ANSWERS else ()
+            answers[of] = answers.get(of, 0) + math.fsum(some)
+    for kind, most in MOST_KEPT.items():
+        for of in sorted((of for of in answers if of[0] == kind), key=lambda of: -answers[of])[
+            most:
+        ]:
+            del found[of]
+    return found
+
+
 def _summary(values: Mapping[str, Sequence[float]]) -> Iterator[tuple[str, list[float]]]:
-    """The sample of a longer step: mean and most of gauges, the last value of counters."""
+    """The sample of a longer step: mean and most of gauges, sums of flows, last totals."""
     for name, found in values.items():
+        of = _of(name)
+        figure = name[: len(name) - len(of)]
         if not found:
             continue
-        if name.endswith(MOST):
+        if figure.endswith(MOST):
             yield name, [max(found)]
-        elif name in _GAUGES:
+        elif figure in _GAUGES:
             yield name, [math.fsum(found) / len(found)]
-            if name + MOST not in values:
-                yield name + MOST, [max(found)]
+            if f"{figure}{MOST}{of}" not in values:
+                yield f"{figure}{MOST}{of}", [max(found)]
+        elif figure in _FLOWS:
+            yield name, [math.fsum(found)]
         else:
             yield name, [found[-1]]
 
@@ -489,18 +562,22 @@ def _seconds(at: datetime) -> int:
     return to_microseconds(at) // 1_000_000
 
 
-def _pack(values: Mapping[str, Sequence[float]]) -> bytes:
-    r"""Names, a line each, an empty line, then their doubles, little-endian, name by name; zstd.
+def _pack(values: Mapping[str, Mapping[str, Sequence[float]]]) -> bytes:
+    r"""MessagePack of packed figures by what they are of, ``{"": ..., ":news": ...}``; each zstd.
 
+    Names, a line each, an empty line, then their doubles, little-endian, name by name:
     ``b"jobs\nrecords\n\n"`` and 2 x 60 doubles are a block of an hour.
     """
-    head = "".join(f"{name}\n" for name in values).encode() + b"\n"
-    doubles = array("d")
-    for each in values.values():
-        doubles.extend(each)
-    if sys.byteorder == "big":
-        doubles.byteswap()
-    return compress(head + doubles.tobytes())
+    packed = {}
+    for of, figures in values.items():
+        doubles = array("d")
+        for each in figures.values():
+            doubles.extend(each)
+        if sys.byteorder == "big":
+            doubles.byteswap()
+        head = "".join(f"{name}\n" for name in figures).encode() + b"\n"
+        packed[of] = compress(head + doubles.tobytes())
+    return msgspec.msgpack.encode(packed)
 
 
 def _unpack(
@@ -511,19 +588,28 @@ def _unpack(
     Raises:
         StoreDamaged: This program never wrote these bytes.
     """
+    row = bytes(packed)
     try:
-        head, _, tail = decompress(bytes(packed)).partition(b"\n\n")
-        names = head.decode().split("\n") if head.strip() else []
-        doubles = array("d")
-        doubles.frombytes(tail)
+        parts = {"": row} if row.startswith(_ZSTD) else _PARTS.decode(row)
+        wanted_of = None if wanted is None else set(map(_of, wanted))
+        found = {}
+        for of, part in parts.items():
+            if wanted_of is not None and of not in wanted_of:
+                continue
+            head, _, tail = decompress(part).partition(b"\n\n")
+            names = head.decode().split("\n") if head.strip() else []
+            doubles = array("d")
+            doubles.frombytes(tail)
+            if sys.byteorder == "big":
+                doubles.byteswap()
+            if len(doubles) != slots * len(names):
+                raise StoreDamaged("a stored sample cannot be read: its length is wrong")
+            for n, name in enumerate(names):
+                if wanted is None or name + of in wanted:
+                    found[name + of] = doubles[n * slots : (n + 1) * slots]
     except DAMAGE as error:
         raise StoreDamaged(f"a stored sample cannot be read: {error}") from error
-    if sys.byteorder == "big":
-        doubles.byteswap()
-    if len(doubles) != slots * len(names):
-        raise StoreDamaged("a stored sample cannot be read: its length is wrong")
-    return {
-        name: doubles[n * slots : (n + 1) * slots]
-        for n, name in enumerate(names)
-        if wanted is None or name in wanted
-    }
+    return found
+
+
+_PARTS = msgspec.msgpack.Decoder(dict[str, bytes])

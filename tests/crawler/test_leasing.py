@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,19 @@ from crawlclean.crawler.leasing import LeaseSource
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import (
     Discovery,
+    Failure,
+    FailureReason,
     FetchResult,
     Lease,
     LeaseBatch,
     PageRole,
+    ResponseOutcome,
     Retry,
 )
 from crawlclean.storage.queue.embedded import EmbeddedServer
 from crawlclean.storage.queue.fetch_queue import FetchQueue, RobotsVerdict
 from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.queue.live import Tally
 from tests.kit.queues import ANSWER, begin, make_lease, server_ms, spec, urls
 from tests.kit.timing import LIMIT_S
 
@@ -336,11 +341,11 @@ def test_counters_of_an_absence_are_told_after_it(
     count = FetchQueue.count
     lost: list[dict[str, int]] = []
 
-    async def losing(self: FetchQueue, counters: dict[str, int]) -> None:
+    async def losing(self: FetchQueue, counters: dict[str, int], tally: Tally) -> None:
         if len(lost) < 3:
             lost.append(counters)
             raise QueueUnavailable("the network is away")
-        await count(self, counters)
+        await count(self, counters, tally)
 
     monkeypatch.setattr(FetchQueue, "count", losing)
 
@@ -353,6 +358,27 @@ def test_counters_of_an_absence_are_told_after_it(
 
     asyncio.run(crawl())
     assert frontier.counters()["leases"] == 5
+
+
+def test_what_hosts_answer_is_counted_by_class_and_time(queue_url: str, frontier: Frontier) -> None:
+    """In the round trips of the counters: a page costs none of its own."""
+    begin(frontier, urls(3, "a.example"), slots=8)
+
+    async def crawl() -> None:
+        async with opened(queue_url, 4) as (source, queue):
+            leases = pages(source, queue)
+            first, second, third = [await anext(leases) for _ in range(3)]
+            await source.put(first, replace(ANSWER, elapsed_ms=80))
+            await source.nack(second, retry(), elapsed_ms=2000, status=503)
+            away = Failure(reason=FailureReason.TIMEOUT, detail="")
+            await source.put(third, FetchResult(failure=away), outcome=ResponseOutcome.NONE)
+
+    asyncio.run(crawl())
+    taken = frontier.tallies.take(28_000_000)
+    assert taken["@a.example"] == taken[":c"] == {
+        "answers_2xx": 1, "answered_in_0.1": 1, "answers_5xx": 1, "answered_in_2.5": 1,
+        "response_ms": 2080, "answers_none": 1,
+    }  # fmt: skip
 
 
 def test_a_lost_cancellation_does_not_keep_the_source_open(

@@ -123,6 +123,17 @@ def test_a_large_job_is_stored_in_portions(bench: Bench) -> None:
     ends_on_request(bench)
 
 
+def test_what_a_job_did_is_counted_by_crawl_and_host(bench: Bench) -> None:
+    bench.fetch(f"{HOST}/1", f"{HOST}/2", f"{HOST}/defect")
+    bench.start_worker()
+    bench.sweep_until(lambda: bench.is_done() and bench.frontier.counters().get("jobs_done", 0) > 0)
+    taken = bench.frontier.tallies.take(28_000_000)["@a.example"]
+    assert (taken["new_records"], taken["new_failures"]) == (2, 1)
+    assert sum(n for name, n in taken.items() if name.startswith("cleaned_in_")) == 3
+    assert taken["cleaning_time_ms"] >= 0
+    ends_on_request(bench)
+
+
 def test_a_job_that_takes_too_long_is_ended_and_redone(bench: Bench) -> None:
     slow, hang = "http://slow.example", "http://hang.example"
     urls = [f"{slow}/1", f"{slow}/slow", f"{slow}/2", f"{hang}/1", f"{hang}/hang", f"{hang}/2"]

@@ -21,7 +21,16 @@ from crawlclean.storage.queue.clients import OutageLog
 from crawlclean.storage.queue.counters import Counter
 from crawlclean.storage.queue.fetch_queue import RENEW_S
 from crawlclean.storage.queue.ownership import announce
-from crawlclean.storage.store.journal import MINUTE_S, Event, EventKind, OfCrawl, OperationState
+from crawlclean.storage.store.journal import (
+    ANSWERS,
+    MINUTE_S,
+    MOST_KEPT,
+    Event,
+    EventKind,
+    Gauge,
+    OfCrawl,
+    OperationState,
+)
 from crawlclean.workers.context import Context
 from crawlclean.workers.jobs.images import offer_due
 from crawlclean.workers.jobs.learning_schedule import GIVEN_UP_PAGES, settle
@@ -34,7 +43,6 @@ log = logging.getLogger(__name__)
 ROUND_S = 1.0  # so late the work of a dead process is noticed
 BUSY_ROUND_S = 0.1  # while URLs move to the store or back
 STATISTICS_S = 10.0  # so old figures may be: each round of them reads the hosts that have changed
-SAMPLED_CRAWLS = 100  # running ones with the most URLs open: 2 KB a minute, packed less
 GRACE_S = RENEW_S + 1.0  # for heartbeats after an outage, during which none could arrive
 UNFINISHED = frozenset({CrawlState.RUNNING, CrawlState.PAUSED})
 
@@ -140,7 +148,7 @@ class WatchedQueue:
 
 
 class Sampler:
-    """The sample of a minute: figures of queue, crawls and disk, for the console's charts."""
+    """The sample of a minute: figures of queue, crawls, hosts and disk, for charts and signs."""
 
     def __init__(self, context: Context) -> None:
         """Has sampled nothing yet."""
@@ -161,12 +169,23 @@ class Sampler:
             return False
         frontier = self._context.frontier
         now, counts = frontier.now(), frontier.counts_of(frontier.crawl_ids())
+        tally = frontier.tallies.take(minute)
         gauges = read_gauges(now, counts.values(), self._context.settings.storage)
         values = {**now.counters, **{str(name): value for name, value in gauges.items()}}
         running = [each for each in counts.items() if each[1].state is CrawlState.RUNNING]
-        for crawl, count in sorted(running, key=lambda each: -each[1].open)[:SAMPLED_CRAWLS]:
+        shown = {"": tally.get("", {})}
+        for crawl, count in sorted(running, key=lambda each: -each[1].open)[: MOST_KEPT[":"]]:
             values[f"{OfCrawl.FETCHED}{crawl}"] = count.fetched
             values[f"{OfCrawl.PENDING}{crawl}"] = count.pending
+            values[f"{Gauge.PAGES_IN_FLIGHT}:{crawl}"] = count.queued
+            shown[f":{crawl}"] = tally.get(f":{crawl}", {})
+        hosts = frontier.tallies.waiting([of[1:] for of in tally if of[:1] == "@"])
+        for host, waiting in hosts.items():
+            if waiting or tally[f"@{host}"]:
+                values[f"{Gauge.PENDING_URLS}@{host}"] = waiting
+                shown[f"@{host}"] = tally[f"@{host}"]
+        for of, each in shown.items():
+            values |= {name + of: each.get(name, 0) for name in (*ANSWERS, *each)}
         is_stored = self._context.store.samples.add(now.at, values)
         self._minute = minute
         return is_stored

@@ -14,6 +14,7 @@ from crawlclean.storage.store.hosts import Pause
 from crawlclean.storage.store.journal import (
     DAY_S,
     MINUTE_S,
+    MOST_KEPT,
     QUARTER_S,
     REPEATS,
     Action,
@@ -213,6 +214,32 @@ class JournalContract:
         assert all(map(math.isnan, [*rates[1:20], rates[20]]))
         quarters = store.samples.read([RECORDS], QUARTER_S, MIDNIGHT, MIDNIGHT + 30 * MINUTE)
         assert list(quarters.values[RECORDS]) == [160, 90], "the quarter without a first minute"
+
+    def test_crawls_and_hosts_have_figures_of_their_own(self, store: Store) -> None:
+        """Counts of a step add up in longer ones, gauges have their mean and their most."""
+        first = MIDNIGHT - 75 * MINUTE
+        for n in range(76):
+            values = {f"{name}{of}": float(n % 15)
+                      for of in ("", ":news", "@a.example:8080")
+                      for name in ("answers_2xx", "pending_urls")}  # fmt: skip
+            assert store.samples.add(first + n * MINUTE, values)
+        names = [f"{name}@a.example:8080" for name in ("answers_2xx", "pending_urls")]
+        minutes = store.samples.read(names, MINUTE_S, first, MIDNIGHT)
+        assert [list(minutes.values[name]) for name in names] == [[n % 15 for n in range(75)]] * 2
+        assert minutes.values.keys() == set(names)
+        most = "pending_urls.most@a.example:8080"
+        quarters = store.samples.read([*names, most], QUARTER_S, first, MIDNIGHT)
+        assert [quarters.values[each][-1] for each in (*names, most)] == [105, 7, 14]
+        days = store.samples.read(["answers_2xx:news", most], DAY_S, first, MIDNIGHT)
+        assert [days.values[each][0] for each in ("answers_2xx:news", most)] == [525, 14]
+
+    def test_a_row_keeps_the_busiest_hosts(self, store: Store) -> None:
+        most = MOST_KEPT["@"]
+        values = {f"answers_2xx@h{n}.example": float(n) for n in range(most + 5)}
+        assert store.samples.add(MIDNIGHT, values)
+        found = store.samples.read(values, MINUTE_S, MIDNIGHT, MIDNIGHT + MINUTE).values
+        known = [name for name in values if not math.isnan(found[name][0])]
+        assert known == [f"answers_2xx@h{n}.example" for n in range(5, most + 5)]
 
     def test_old_blocks_go(self, store: Store) -> None:
         for n in (0, 60, 3 * 24 * 60):

@@ -12,7 +12,7 @@ from crawlclean.cleaning.records import Image, ImageKind
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.queue.entries import process_name
-from crawlclean.storage.store.journal import MINUTE_S, QUARTER_S, EventKind, Gauge, OfCrawl
+from crawlclean.storage.store.journal import MINUTE_S, MOST_KEPT, EventKind, Gauge, OfCrawl
 from crawlclean.workers.context import Context
 from crawlclean.workers.processes.sweeping import Sampler, note_silent, sweep_once, update_crawls
 from tests.kit.queues import spec
@@ -118,23 +118,42 @@ def test_a_minute_keeps_how_far_each_running_crawl_is(context: Context) -> None:
     context.frontier.open_crawl(spec("rests", "http://b.example/"))
     context.frontier.set_state("rests", CrawlState.PAUSED)
     assert Sampler(context).round()
-    at = datetime.now(UTC)
+    minute, at = timedelta(minutes=1), datetime.now(UTC)
     names = [f"{figure}{crawl}" for figure in OfCrawl for crawl in ("runs", "rests")]
-    kept = context.store.samples.read(names, MINUTE_S, at - timedelta(minutes=1), at)
+    kept = context.store.samples.read(names, MINUTE_S, at - minute, at + minute)
     known = {name for name in names if any(not math.isnan(each) for each in kept.values[name])}
-    assert known == {"fetched:runs", "pending:runs"}
-    assert max(each for each in kept.values["pending:runs"] if not math.isnan(each)) == 2
+    assert known == {"fetched:runs", "pending_urls:runs"}
+    assert max(each for each in kept.values["pending_urls:runs"] if not math.isnan(each)) == 2
 
 
-def test_figures_of_crawls_are_kept_for_two_days_only(context: Context) -> None:
-    """Longer steps would collect the names of all crawls of a month, or of years."""
-    quarter = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-    for minute in range(16):
-        values = {"records": float(minute), f"{OfCrawl.FETCHED}c": float(minute)}
-        assert context.store.samples.add(quarter + timedelta(minutes=minute), values)
-    names = ("records", f"{OfCrawl.FETCHED}c")
-    kept = context.store.samples.read(
-        names, QUARTER_S, quarter, quarter + timedelta(seconds=QUARTER_S)
-    )
-    assert kept.values["records"][0] == 14.0
-    assert math.isnan(kept.values[f"{OfCrawl.FETCHED}c"][0])
+def test_a_minute_keeps_what_was_fetched_at_each_host(bench: Bench, context: Context) -> None:
+    """Spiders and workers count by crawl and host; whoever is first in a minute takes it all."""
+    bench.fetch("http://a.example/1", "http://a.example/2", "http://b.example/1")
+    frontier, number = bench.frontier, 28_000_000
+    frontier.count({}, {"news a.example answers_2xx": 2, "news a.example response_ms": 80})
+    frontier.count({}, {"news b.example answers_5xx": 1})
+    for _ in range(2):  # a housekeeper that cannot store them finds them again
+        taken = frontier.tallies.take(number)
+        assert taken[""] == {"answers_2xx": 2, "response_ms": 80, "answers_5xx": 1}
+        assert taken["@a.example"] == {"answers_2xx": 2, "response_ms": 80}
+    frontier.count({}, {"news a.example answers_2xx": 1})
+    assert frontier.tallies.take(number + 1) == {
+        "": {"answers_2xx": 1}, ":news": {"answers_2xx": 1}, "@a.example": {"answers_2xx": 1},
+        "@b.example": {},
+    }  # fmt: skip
+    assert frontier.tallies.totals()[":news"]["answers_2xx"] == 3
+    assert Sampler(context).round()
+    minute, at = timedelta(minutes=1), datetime.now(UTC)
+    names = ["pending_urls@a.example", "pages_in_flight:c"]
+    kept = context.store.samples.read(names, MINUTE_S, at - minute, at + minute)
+    assert all(math.isnan(each) for each in kept.values["pending_urls@a.example"]), "it rests"
+    assert 3 in kept.values["pages_in_flight:c"]
+
+
+def test_the_busiest_hosts_are_kept(bench: Bench) -> None:
+    frontier, most = bench.frontier, MOST_KEPT["@"]
+    for host in range(most + 20):
+        frontier.count({}, {f"news h{host}.example answers_2xx": 1 + host})
+    kept = frontier.tallies.take(28_000_000).keys() - {"", ":news"}
+    assert kept == {f"@h{host}.example" for host in range(20, most + 20)}
+    assert frontier.tallies.totals().keys() - {"", ":news"} == kept

@@ -77,6 +77,7 @@
 -- cc:drained               key   1700000000000: hosts of cc:ready up to here were looked at for topic crawls
 -- cc:keeper                key   token of the keeper that works (keeper.py)
 -- cc:wake                  channel: new work is possible
+-- cc:tally, cc:tally:*, cc:totals: what was fetched and cleaned by crawl and host (live.py)
 -- cc:token, cc:jobseq, cc:served: numbers given out; cc:metrics  hash  process counters
 --
 -- Fields of cc:g:<host>, one hash a host (times are ms of the queue's clock):
