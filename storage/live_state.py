@@ -19,6 +19,7 @@ class WaitReason(StrEnum):
     """What a host of a crawl waits for."""
 
     DELAY = "delay"  # the crawl's own delay, --delay or the hosts file
+    SLOWED = "slowed"  # an operator's longer delay for the host
     CRAWL_DELAY = "crawl_delay"  # the Crawl-delay of robots.txt, which is longer
     SLOW_ANSWERS = "slow_answers"  # a longer pause, because the host answers slowly
     SLOW_DOWN = "slow_down"  # the host answered 429 or 503, perhaps with Retry-After

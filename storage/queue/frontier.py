@@ -62,7 +62,7 @@ from crawlclean.storage.queue.revisits import Revisits
 from crawlclean.storage.queue.topic_ranks import TopicRanks, owner_of
 from crawlclean.storage.queue.url_classes import UrlClassLedger
 from crawlclean.storage.store.crawls import Spills
-from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.hosts import Pause, Slowdown
 from crawlclean.storage.store.rows import spec_from_json, to_microseconds
 
 ADD_CHUNK = 1000  # URLs or hosts of one call: the server answers others in between
@@ -274,6 +274,16 @@ class Frontier:
                 pipe.persist(f"cc:g:{pause.host}")
                 pipe.hsetnx("cc:paused", pause.host, json.dumps(noted))
             pipe.execute()
+
+    def slow(self, *slowdowns: Slowdown) -> None:
+        """Slows hosts down, known to a crawl or not, from their next request on."""
+        for each in slowdowns:
+            least, most = ("-" if n is None else n for n in (each.delay_ms, each.slots))
+            self._scripts("slow", each.host, f"{least} {most}")
+
+    def end_slow(self, host: str) -> None:
+        """Asks a host as its crawls and its robots.txt have it, from the next request on."""
+        self._scripts("slow", host, "")
 
     def resume_host(self, host: str) -> None:
         """Resumes requests to a paused host.

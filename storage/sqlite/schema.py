@@ -17,7 +17,7 @@ from crawlclean.storage.store.tables import SQLITE_TABLES, TABLES, Table
 APPLICATION_ID = 0x63726C63  # "crlc" in ASCII: the database is ours
 OLDEST_SQLITE = (3, 35, 0)  # DELETE ... RETURNING
 
-SCHEMA = 17
+SCHEMA = 18
 """``PRAGMA user_version`` of our files. Numbers below 14 were of checkouts before version 0.2.0."""
 
 
@@ -49,9 +49,14 @@ def _statements() -> Iterator[str]:
     yield f"PRAGMA user_version = {SCHEMA}"
 
 
+def _made(name: str) -> tuple[str, ...]:
+    """The statements that make one table."""
+    return tuple(each for table in TABLES if table.name == name for each in _table(table))
+
+
 _MIGRATIONS: dict[int, tuple[str, ...]] = {
     14: (
-        *(statement for table in TABLES if table.name == "queues" for statement in _table(table)),
+        *_made("queues"),
         "ALTER TABLE crawls ADD COLUMN queue TEXT NOT NULL DEFAULT ''",
     ),
     15: (
@@ -70,12 +75,11 @@ _MIGRATIONS: dict[int, tuple[str, ...]] = {
         "AND records.crawl_id = topic_pages.crawl_id), fetched_at)",
         *(
             statement
-            for table in TABLES
-            if table.name == "topic_pages"
-            for statement in _table(table)
+            for statement in _made("topic_pages")
             if re.search("by_(time|publication|host) ON", statement)
         ),
     ),
+    17: _made("slowdowns"),
 }
 """Schema -> the statements that make the next one of it."""
 

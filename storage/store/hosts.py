@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import StoreDamaged
 from crawlclean.cleaning.json_values import DAMAGE, dump_versioned, load_versioned
-from crawlclean.cleaning.messages import Message
+from crawlclean.cleaning.messages import Message, joined
 from crawlclean.cleaning.records import HostStats
 from crawlclean.cleaning.revisits import HostTrust
 from crawlclean.storage.crawl_types import PageRole
@@ -102,6 +102,72 @@ class Pauses(WithEvents):
         """
         rows = self._tables.scan(Scan("pauses", _PAUSE.columns, order=("host",)))
         return list(map(_PAUSE.read, rows))
+
+
+# Hosts that an operator slowed down: the queue's clock obeys, the store keeps it for a lost queue.
+
+
+class Slowdown(Struct, frozen=True, kw_only=True):
+    """A host that is asked more slowly than its crawls and its robots.txt would have it.
+
+    Attributes:
+        host: Lower-case authority.
+        delay_ms: Least pause between a response and the next request, ms; None: as they have it.
+        slots: Most requests at a time; None: as they have it.
+        since: When an operator slowed the host down.
+        who: Who did, ``root@machine``; ``""``: not known.
+        why: Why, in words for a person, may be empty.
+    """
+
+    host: str
+    delay_ms: int | None
+    slots: int | None
+    since: datetime
+    who: str = ""
+    why: str = ""
+
+    @property
+    def line(self) -> Message:
+        """What holds: ``at least 5 s between requests; at most 1 request at a time``."""
+        parts = []
+        if self.delay_ms is not None:
+            parts.append(Message("slow_delay", f"{self.delay_ms / 1000:g}"))
+        if self.slots is not None:
+            parts.append(Message("slow_slots", self.slots))
+        return joined(parts)
+
+
+_SLOWDOWN = RowType(Slowdown, "slowdown")
+
+
+class Slowdowns(WithEvents):
+    """The member ``slowdowns``: one row a host that is slowed down."""
+
+    def put(self, slowdown: Slowdown) -> None:
+        """Stores that a host is slowed down, in place of an older row."""
+        with self._tables.together():
+            self._tables.put("slowdowns", _SLOWDOWN.row(slowdown))
+            self._note(slowdown.host, slowdown.line, slowdown.who)
+
+    def delete(self, host: str, who: str = "") -> None:
+        """Deletes the row of a host; ``who`` ended it."""
+        with self._tables.together():
+            if self._tables.delete("slowdowns", {"host": host}):
+                self._note(host, Message("slow_ended"), who)
+
+    def get(self, host: str) -> Slowdown | None:
+        """That of a host; None: the host is not slowed down."""
+        rows = self._tables.get("slowdowns", [(host,)], _SLOWDOWN.columns)
+        return next(map(_SLOWDOWN.read, rows.values()), None)
+
+    def all(self) -> list[Slowdown]:
+        """Every host that is slowed down, by host."""
+        rows = self._tables.scan(Scan("slowdowns", _SLOWDOWN.columns, order=("host",)))
+        return list(map(_SLOWDOWN.read, rows))
+
+    def _note(self, host: str, what: Message, who: str) -> None:
+        text = Message("by", what, who) if who else what
+        self._events.add(Event(kind=EventKind.SLOWED, host=host, text=text))
 
 
 # Rules of hosts at rest: what decides which URLs of a host a crawl fetches.

@@ -53,6 +53,7 @@ class EventKind(StrEnum):
     NOT_LEARNED = "not_learned"  # a host was not learned, because its jobs died
     PAUSED = "paused"  # an operator paused a host
     RESUMED = "resumed"  # an operator ended the pause
+    SLOWED = "slowed"  # an operator slowed a host down, or ended that
     DIED = "died"  # a process died; its work was given to others
     TRAP = "trap"  # a URL class was stopped as a spider trap
     POISON = "poison"  # pages were set aside, because they kill workers

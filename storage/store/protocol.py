@@ -28,7 +28,7 @@ from crawlclean.storage.crawl_types import Outcome
 from crawlclean.storage.store.answers import Answers
 from crawlclean.storage.store.crawls import Crawls, Queues, Spills
 from crawlclean.storage.store.encoded_outcomes import encode_outcome
-from crawlclean.storage.store.hosts import HostPages, Pauses, Rules, Statistics
+from crawlclean.storage.store.hosts import HostPages, Pauses, Rules, Slowdowns, Statistics
 from crawlclean.storage.store.journal import Audit, Events, Operations, Samples
 from crawlclean.storage.store.models import Drifts, Models
 from crawlclean.storage.store.overview import Overview, Space
@@ -67,6 +67,7 @@ class Store(ABC):
         drifts: Changes that were detected at hosts.
         rules: What decides which URLs of a host are fetched.
         pauses: Hosts that an operator paused.
+        slowdowns: Hosts that an operator slowed down.
         events: What happened to crawls, hosts and processes.
         audit: Who did what by console or API.
         operations: Long actions with their progress.
@@ -102,6 +103,7 @@ class Store(ABC):
     drifts: Drifts
     rules: Rules
     pauses: Pauses
+    slowdowns: Slowdowns
     events: Events
     audit: Audit
     operations: Operations

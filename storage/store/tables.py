@@ -234,6 +234,12 @@ TABLES: Final = (
     ),
     # A host that an operator paused.
     Table("pauses", "host TEXT KEY, since INTEGER, crawls TEXT, who TEXT, why TEXT"),
+    # A host that an operator slowed down.
+    Table(
+        "slowdowns",
+        """host TEXT KEY, delay_ms INTEGER NULL, slots INTEGER NULL, since INTEGER, who TEXT,
+        why TEXT""",
+    ),
     # The number of the newest row, of each of the next three tables.
     Table("numbers", "what TEXT KEY, n INTEGER"),
     # What happened to a crawl, a host or a process.

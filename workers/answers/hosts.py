@@ -23,7 +23,7 @@ from crawlclean.cleaning.records import (
     ImageReason,
 )
 from crawlclean.storage.live_state import Hold, WaitingHost
-from crawlclean.storage.store.hosts import UnsurePage
+from crawlclean.storage.store.hosts import Slowdown, UnsurePage
 from crawlclean.storage.store.models import DriftOutcome, ModelLine
 from crawlclean.storage.store.records import SnippetPart
 
@@ -113,6 +113,7 @@ class HostAnswer(HostLine):
         records_by_model: Records by the model version that made them; 0: without a model.
         image_requests: Left out when no crawl of the host fetches images.
         is_paused: Whether `crawl pause HOST` holds the host.
+        slowed: How an operator slowed it down; null: nobody did.
         waits: What it waits for in each crawl; left out when no queue runs.
         holds: Why nothing is fetched from any host; left out when no queue runs.
         next_visits: When its next page is due, by name of each crawl that keeps fresh; in the past
@@ -124,6 +125,7 @@ class HostAnswer(HostLine):
     records_by_model: dict[int, int]
     image_requests: ImageRequests | UnsetType = UNSET
     is_paused: bool
+    slowed: Slowdown | None = None
     waits: tuple[WaitingHost, ...] | UnsetType = UNSET
     holds: tuple[Hold, ...] | UnsetType = UNSET
     next_visits: dict[str, datetime]

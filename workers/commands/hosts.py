@@ -97,6 +97,8 @@ def _host(backends: Backends, host: str) -> Rows:
         if found.pause:
             paused = say("paused {how}", how=pause_text(found.pause))
             shown += f"{paused_line([host])}\n{paused}\n"
+        if found.answer.slowed:
+            shown += say("slowed down {how}", how=told(found.answer.slowed.line)) + "\n"
         if moving:
             shown += printable(moving) + "\n"
         with suppress(NotFound, ConfigError):  # an empty queue; the model of another version

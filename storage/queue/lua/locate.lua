@@ -9,7 +9,7 @@ if p[1] ~= 'leased' or p[2] ~= ARGV[3] then
   return 0
 end
 local t, host = now(), p[3]
-local g = redis.call('HMGET', 'cc:g:' .. host, 'address', 'crawl_delay', 'smoothed_ms')
+local g = redis.call('HMGET', 'cc:g:' .. host, 'address', 'crawl_delay', 'smoothed_ms', 'slowed')
 redis.call('HSET', 'cc:g:' .. host, 'address', ip, 'address_until', whole(t + tonumber(ARGV[5])))
 if g[1] == ip then
   return 1
@@ -19,7 +19,7 @@ if g[1] then
   redis.call('ZREM', 'cc:ir:' .. g[1], host)
 end
 redis.call('ZREM', 'cc:ready', host)
-local pause, slots = policy_of(crawl, host, tonumber(g[2]) or 0, tonumber(g[3]) or 0)
+local pause, slots = policy_of(crawl, host, tonumber(g[2]) or 0, tonumber(g[3]) or 0, g[4])
 local i = redis.call('HMGET', 'cc:i:' .. ip, 'held', 'clock', 'answer_ended')
 local free_at = math.max(tonumber(i[2]) or 0, (tonumber(i[3]) or 0) + pause)
 redis.call('HINCRBY', 'cc:i:' .. ip, 'held', 1)

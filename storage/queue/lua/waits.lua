@@ -6,7 +6,7 @@
 local t = now()
 local MORE = { 'wait_until', 'clock_by' } -- fields of cc:g:<host> that HOST lacks
 
--- The pause of a host in ms, its component (delay, crawl_delay, slow_answers) and the slots, of all crawls
+-- The pause of a host in ms, its component (delay, slowed, crawl_delay, slow_answers) and the slots, of all crawls
 -- with work there.
 local function pause_of(host, g)
   local asked, smoothed = tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0
@@ -14,12 +14,13 @@ local function pause_of(host, g)
   for _, crawl in ipairs(redis.call('ZRANGE', 'cc:gc:' .. host, 0, -1)) do
     local c = read('cc:c:' .. crawl, CRAWL)
     if c.state == 'running' then
-      local p, s = policy(c, host, asked, smoothed)
+      local p, s = policy(c, host, asked, smoothed, g.slowed)
       slots = math.min(slots, s)
       if p > pause then
         local own = policy(c, host, 0, 0)
         pause = p
         by = p > math.max(own, asked) and 'slow_answers' or asked > own and 'crawl_delay' or 'delay'
+        by = p > policy(c, host, asked, smoothed) and 'slowed' or by
       end
     end
   end

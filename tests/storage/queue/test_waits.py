@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.crawl_types import (
@@ -19,8 +22,10 @@ from crawlclean.storage.crawl_types import (
 )
 from crawlclean.storage.live_state import Hold, WaitingHost, WaitReason
 from crawlclean.storage.queue.frontier import Frontier
+from crawlclean.storage.store.hosts import Slowdown
 from tests.kit.queues import A, B, Spider, begin, let_time_pass, pause_host, spec, urls
 from tests.kit.some import some
+from tests.kit.timing import wait_until
 
 
 def wait_of(frontier: Frontier, host: str = "a.example") -> WaitingHost:
@@ -63,6 +68,37 @@ def test_the_longer_crawl_delay_and_slow_answers_are_named(
     found = wait_of(frontier)
     assert found.reason is WaitReason.SLOW_ANSWERS
     assert found.pause_s > 5
+
+
+def test_a_host_that_an_operator_slowed_down_is_asked_less_at_once(
+    frontier: Frontier, spider: Spider, client: Any
+) -> None:
+    frontier.open_crawl(spec("c", *(f"{A}{n}" for n in range(9)), delay_ms=0, slots=4))
+    assert spider.put_robots(spider.lease()[0])
+    first = spider.lease()
+    assert len(first) == 4
+    slowed = Slowdown(host="a.example", delay_ms=None, slots=1, since=datetime.now(UTC))
+    frontier.slow(slowed)
+    assert [spider.put(page) for page in first[:3]] == [True] * 3
+    assert spider.lease() == (), "one request is under way"
+    frontier.slow(replace(slowed, delay_ms=60_000, slots=None))
+    assert spider.put(first[3])
+    assert spider.lease() == ()
+    found = wait_of(frontier)
+    assert (found.reason, found.pause_s) == (WaitReason.SLOWED, 60)
+    assert 50 < seconds_left(frontier) <= 60.01
+    assert client.ttl("cc:g:a.example") == -1, "kept until somebody ends it"
+    frontier.end_slow("a.example")
+    wait_until(lambda: len(spider.lease()) == 4, 1.0)  # the margin of the clock is 5 ms
+
+
+def test_a_slowdown_never_makes_a_host_faster(frontier: Frontier, spider: Spider) -> None:
+    frontier.open_crawl(spec("c", A, f"{A}1", delay_ms=90_000))
+    slowed = Slowdown(host="a.example", delay_ms=1_000, slots=8, since=datetime.now(UTC))
+    frontier.slow(slowed)
+    assert spider.put_robots(spider.lease()[0])
+    found = wait_of(frontier)
+    assert (found.reason, found.pause_s) == (WaitReason.DELAY, 90)
 
 
 def test_a_refusal_is_named_while_its_time_lasts(

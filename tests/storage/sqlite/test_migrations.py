@@ -30,6 +30,7 @@ def make_schema_14(store: SqliteStore) -> None:
     """Turns a closed file into one of schema 14: without queues, confidence, publication."""
     with closing(sqlite3.connect(store.path)) as db:
         db.execute("DROP TABLE queues")
+        db.execute("DROP TABLE slowdowns")
         db.execute("ALTER TABLE crawls DROP COLUMN queue")
         db.execute("DROP INDEX least_sure_of_host")
         db.execute("ALTER TABLE records DROP COLUMN confidence")

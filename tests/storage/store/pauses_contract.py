@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.hosts import Pause, Slowdown
 from crawlclean.storage.store.protocol import Store
 from tests.kit.outcomes import HOST
 
@@ -25,3 +25,19 @@ class PausesContract:
         assert store.pauses.delete(HOST)
         assert not store.pauses.delete(HOST)
         assert store.pauses.all() == [other]
+
+    def test_slowdowns_come_back_equal_and_are_events(self, store: Store) -> None:
+        first = Slowdown(host=HOST, delay_ms=2500, slots=None, since=SINCE, who="root", why="slow")
+        other = Slowdown(host="a.example", delay_ms=None, slots=2, since=SINCE)
+        for each in (first, other):
+            store.slowdowns.put(each)
+        assert store.slowdowns.all() == [other, first]
+        assert store.slowdowns.get(HOST) == first
+        store.slowdowns.delete(HOST, "root")
+        store.slowdowns.delete(HOST, "root")
+        assert store.slowdowns.get(HOST) is None
+        assert [str(each.text) for each in store.events.read(limit=9)] == [
+            "no longer slowed down, by root",
+            "at most 2 requests at a time",
+            "at least 2.5 s between requests, by root",
+        ]

@@ -69,6 +69,29 @@ def test_a_host_is_paused_and_the_result_leads_back(client: FlaskClient, bench: 
     assert newest(bench).undo == f"pause_host {HOST}"
 
 
+def test_a_host_is_slowed_down_and_asked_as_before_again(client: FlaskClient, bench: Bench) -> None:
+    asked = client.get(f"/actions/slow_host?target={HOST}")
+    assert 'name="delay" value="5"' in asked.text, "what is proposed"
+    for typed, why in (
+        ({"delay": "", "slots": ""}, "by a delay, or by requests at a time"),
+        ({"delay": "soon"}, "not a number of seconds: soon"),
+        ({"slots": "0"}, "from 1 on"),
+    ):
+        wrong = client.post("/actions/slow_host", data=fields_in(asked) | typed, headers=ORIGIN)
+        assert why in client.get(wrong.location).text
+        asked = client.get(f"/actions/slow_host?target={HOST}")
+    do(client, "slow_host", HOST, typed_delay="2.5", typed_why="spare it")
+    assert newest(bench).undo == f"end_slow_host {HOST}"
+    do(client, "slow_host", HOST, typed_delay="", typed_slots="1")
+    assert newest(bench).undo == f"slow_host {HOST} delay=2.5&slots=&why=spare+it"
+    shown = client.get(f"/hosts/{HOST}").text
+    assert "at most 1 request at a time" in shown
+    do(client, "end_slow_host", HOST)
+    assert newest(bench).undo == f"slow_host {HOST} delay=&slots=1&why="
+    assert "/actions/end_slow_host" not in client.get(f"/hosts/{HOST}").text
+    assert "at most 1 request at a time, by no password" in client.get("/events").text
+
+
 def test_crawls_are_paused_resumed_and_stopped(client: FlaskClient, bench: Bench) -> None:
     do(client, "retry_some", "c", reason="http_status", status="404")
     assert bench.frontier.counts("c").pending == 2

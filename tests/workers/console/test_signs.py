@@ -124,7 +124,7 @@ def test_a_host_that_answers_503_is_a_sign_until_it_answers_again(bench: Bench) 
     assert (sign["kind"], sign["host"], sign["crawl"]) == ("refuses", HOST, "c")
     assert sign["page"] == f"/hosts/{HOST}"
     assert sign["text"].startswith("3 requests answered with status 503")
-    assert sign["offers"] == ["pause_host"], "no page is stored that could be tried"
+    assert sign["offers"] == ["slow_host", "pause_host"], "no page is stored that could be tried"
     console = open_console(bench.data)
     screen = console.get(sign["page"]).text
     assert "answered with status 503" in screen

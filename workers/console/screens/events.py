@@ -16,6 +16,7 @@ LEVELS = {
     EventKind.DRIFT: "warn",
     EventKind.TRAP: "warn",
     EventKind.PAUSED: "warn",
+    EventKind.SLOWED: "warn",
     EventKind.RESUMED: "ok",
     EventKind.RECOVERED: "ok",
     EventKind.MODEL: "info",

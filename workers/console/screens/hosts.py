@@ -12,7 +12,7 @@ from flask import g, request
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import WaitReason, Waits
-from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.hosts import Pause, Slowdown
 from crawlclean.storage.store.tables import HOST_COLUMNS, HostColumn
 from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
@@ -69,7 +69,7 @@ def show_host(console: Console, host: str) -> Page:
         changed_class=changed_class,
         changed_since=changed_since(details.drifts) if details.drifts else None,
         stats=details.answer,
-        **_live(console, host, details.waits, details.pause),
+        **_live(console, host, details.waits, details.pause, details.answer.slowed),
     )
 
 
@@ -79,7 +79,7 @@ def live_host(console: Console, host: str) -> Page:
 
 
 def _live(
-    console: Console, host: str, waits: Waits | None, pause: Pause | None
+    console: Console, host: str, waits: Waits | None, pause: Pause | None, slowed: Slowdown | None
 ) -> dict[str, object]:
     lines = hosts_left(waits)
     level = "rest"
@@ -91,6 +91,7 @@ def _live(
     offered = {name for sign in signs for name in sign.offers}
     return {
         "host": host, "waits": waits, "pause": pause, "lines": lines, "level": level,
+        "slowed": slowed,
         "signs": signs, "offered": offered,
     }  # fmt: skip
 

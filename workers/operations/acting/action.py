@@ -67,6 +67,7 @@ class Fact(StrEnum):
     LEASES = "leases"
     CLAIMS = "claims"
     SILENT_S = "silent_s"
+    PAUSE_MS = "pause_ms"
     DONE = "done"
     OPERATION = "operation"
     RESPONSES = "responses"
@@ -76,6 +77,7 @@ class Fact(StrEnum):
 class Note(StrEnum):
     """What else is said of an action, before or after it."""
 
+    NEVER_FASTER = "never_faster"  # the longest of all pauses wins
     ALL_CRAWLS = "all_crawls"  # it counts for every crawl that knows the host
     IN_FLIGHT_GO_ON = "in_flight_go_on"  # what is being fetched is finished
     NOT_FETCHED_YET = "not_fetched_yet"  # no crawl runs: the next run fetches
@@ -107,6 +109,8 @@ class Input(StrEnum):
     WORD = "word"
     SINCE = "since"
     WHICH = "which"
+    DELAY = "delay"
+    SLOTS = "slots"
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -140,6 +144,19 @@ class Asked(Struct, frozen=True, kw_only=True):
             raise ConfigError(f"{name} is not a number: {text}")
         return int(text)
 
+    def ms(self, name: str) -> int | None:
+        """A value in seconds as whole milliseconds, at most a day; None when it is not given.
+
+        Raises:
+            ConfigError: It is none.
+        """
+        text = self.get(name).strip()
+        if not text:
+            return None
+        if not re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) or float(text) > 86_400:
+            raise ConfigError(f"{name} is not a number of seconds: {text}")
+        return round(float(text) * 1000)
+
     def time(self, name: str) -> datetime | None:
         """A value that is microseconds since 1970; None when it is not given.
 
@@ -160,7 +177,8 @@ class Effect(Struct, frozen=True):
         notes: What else there is to know.
         undo: What takes it back, by ``written``; ``""``: nothing does, or nothing is done yet.
         fed: Waiting URLs of each class that only pages of a class to be forbidden lead to.
-        chosen: Values that were not given, as the action would choose them: ``{"url": "http://..."}``.
+        chosen: Values and inputs that were not given, as the action would choose them: ``{"url":
+            "http://..."}``.
     """
 
     facts: Mapping[Fact, int] = {}

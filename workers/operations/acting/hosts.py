@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import islice, product
 
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
@@ -12,6 +13,7 @@ from crawlclean.cleaning.records import UrlKind
 from crawlclean.cleaning.url_classes.rules import FORBID
 from crawlclean.cleaning.urls.normal_form import host_of, page_id
 from crawlclean.storage.crawl_types import CrawlState, PageRole, UrlRow, UrlState
+from crawlclean.storage.store.hosts import Slowdown
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.acting.action import (
     Asked,
@@ -27,7 +29,10 @@ from crawlclean.workers.operations.acting.action import (
 )
 from crawlclean.workers.operations.acting.running import background_notes, start_operation
 from crawlclean.workers.operations.backends import Backends
-from crawlclean.workers.operations.controlling.crawl_states import change_state
+from crawlclean.workers.operations.controlling.crawl_states import (
+    change_state,
+    slow_host as slow_host_down,
+)
 from crawlclean.workers.operations.hosts.classes import (
     class_size,
     crawls_with,
@@ -81,6 +86,53 @@ def _set_state(backends: Backends, asked: Asked, state: CrawlState) -> Steps:
     change_state(backends, asked.target, state, who=asked.who, why=why)
     opposite = "resume_host" if is_pause else "pause_host"
     return Effect({Fact.HOSTS: 1}, undo=written(opposite, asked.target))
+
+
+SLOWER = 2
+"""Times the pause now, which is proposed."""
+LEAST_MS = 5_000
+"""The shortest pause that is proposed: a host that shall be spared answers badly at one second."""
+
+
+@action(REVERSIBLE, HOST, inputs=(Input.DELAY, Input.SLOTS, Input.WHY))
+def slow_host(backends: Backends, asked: Asked) -> Steps:
+    """Asks the host less often in every crawl; its undo is what held before."""
+    host, facts = asked.target, _counts(backends, asked.target)
+    with backends.store() as store, backends.queue_side() as side:
+        before = store.slowdowns.get(host)
+        pause_ms = before.delay_ms or 0 if before else 0
+        if side.frontier is not None:
+            waits = side.frontier.waits.of([(each, host) for each in side.frontier.crawls_of(host)])
+            pause_ms = max(round(1000 * each.pause_s) for each in waits.hosts)
+            facts[Fact.PAUSE_MS] = pause_ms
+    proposed = {"delay": f"{max(LEAST_MS, SLOWER * pause_ms) / 1000:g}"}
+    yield Effect(facts, (Note.ALL_CRAWLS, Note.NEVER_FASTER), chosen=proposed)
+    delay_ms, slots = asked.ms("delay"), asked.number("slots") if asked.get("slots") else None
+    if (delay_ms is None and slots is None) or slots == 0:
+        raise ConfigError("a host is slowed down by a delay, or by requests at a time from 1 on")
+    why, now = " ".join(asked.get("why").split()), datetime.now(UTC)
+    slowdown = Slowdown(
+        host=host, delay_ms=delay_ms, slots=slots, since=now, who=asked.who, why=why
+    )
+    slow_host_down(backends, host, slowdown)
+    return Effect({Fact.HOSTS: 1}, undo=_as_before(host, before))
+
+
+@action(REVERSIBLE, HOST)
+def end_slow_host(backends: Backends, asked: Asked) -> Steps:
+    """Asks the host as its crawls and its robots.txt have it."""
+    yield Effect(_counts(backends, asked.target), (Note.ALL_CRAWLS,))
+    with backends.store() as store:
+        before = store.slowdowns.get(asked.target)
+    slow_host_down(backends, asked.target, None, asked.who)
+    return Effect({Fact.HOSTS: 1}, undo=_as_before(asked.target, before) if before else "")
+
+
+def _as_before(host: str, before: Slowdown | None) -> str:
+    if before is None:
+        return written("end_slow_host", host)
+    delay = "" if before.delay_ms is None else f"{before.delay_ms / 1000:g}"
+    return written("slow_host", host, delay=delay, slots=str(before.slots or ""), why=before.why)
 
 
 @action(REVERSIBLE, HOST, name="forbid_class", values=("template",), word=FORBID)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crawlclean.cleaning.lexicon import minute
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.queue.ownership import check_owner, check_store
-from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.hosts import Pause, Slowdown
 from crawlclean.workers.answers.control import Paused, StateChange, TargetKind
 from crawlclean.workers.control_characters import printable
 from crawlclean.workers.operations.backends import Backends
@@ -87,6 +87,23 @@ def change_state(
             store.pauses.put(pause)
             frontier.keep_paused([pause])
     return StateChange(kind=TargetKind.HOST, target=target, state=state)
+
+
+def slow_host(backends: Backends, host: str, slowdown: Slowdown | None, who: str = "") -> None:
+    """Slows a host down in every crawl from its next request on, or ends that (None).
+
+    Raises:
+        NotFound: No crawl knows the host.
+    """
+    with backends.queue(at_rest=True) as frontier, backends.store() as store:
+        if not frontier.crawls_of(host):
+            raise unknown_name(store, host)
+        if slowdown is None:
+            store.slowdowns.delete(host, who)
+            frontier.end_slow(host)
+        else:
+            store.slowdowns.put(slowdown)
+            frontier.slow(slowdown)
 
 
 def _change_crawl(

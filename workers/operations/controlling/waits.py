@@ -35,6 +35,7 @@ _COUNTED = {
     WaitReason.READY: ("is ready", "are ready"),
     WaitReason.RANK: ("waits for better URLs", "wait for better URLs"),
     WaitReason.DELAY: ("waits for its delay", "wait for their delay"),
+    WaitReason.SLOWED: ("is slowed down", "are slowed down"),
     WaitReason.CRAWL_DELAY: ("waits for its Crawl-delay", "wait for their Crawl-delay"),
     WaitReason.SLOW_ANSWERS: ("answers slowly", "answer slowly"),
     WaitReason.ADDRESS: ("shares its address", "share their address"),
@@ -59,6 +60,7 @@ _TIMED = frozenset(
 )
 _HOST = {
     WaitReason.DELAY: "waits for its delay of {pause:g} s",
+    WaitReason.SLOWED: "slowed down by an operator, its delay is {pause:g} s",
     WaitReason.CRAWL_DELAY: "waits for the Crawl-delay of robots.txt, {pause:g} s",
     WaitReason.SLOW_ANSWERS: "answers slowly, so its pause is {pause:g} s",
     WaitReason.SLOW_DOWN: "answered 429 or 503 and is left alone",

@@ -131,6 +131,7 @@ def _opened(settings: Settings, forks: ForkServer | None) -> Iterator[CrawlBacke
             if not backends.is_guest:
                 # The queue has them, too, unless it was lost.
                 frontier.keep_paused(store.pauses.all())
+                frontier.slow(*store.slowdowns.all())
                 announce(settings.storage, frontier, store)
             yield backends
         finally:

@@ -146,6 +146,7 @@ def recover_crawls(
             check_owner(settings.storage, frontier, store, names, report)
         recovery.forget_newer(names)
         frontier.keep_paused(store.pauses.all())
+        frontier.slow(*store.slowdowns.all())
         for row in _wanted(store, recovery, names, force=force):
             ended, _ = recovery.recover(row)
             crawl = row.spec.crawl_id

@@ -13,7 +13,7 @@ from crawlclean.cleaning.lexicon import second
 from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import Waits
-from crawlclean.storage.store.hosts import Pause
+from crawlclean.storage.store.hosts import Pause, Slowdown
 from crawlclean.storage.store.models import DriftEvent
 from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
@@ -99,11 +99,11 @@ def hosts_by_figure(
         return Part(items=found, as_of=figures.as_of())
 
 
-def host_waits(backends: Backends, host: str) -> tuple[Waits | None, Pause | None]:
-    """Returns what a host waits for, and its pause, without its figures; as ``HostDetails``."""
+def host_waits(backends: Backends, host: str) -> tuple[Waits | None, Pause | None, Slowdown | None]:
+    """Returns what a host waits for, its pause, and how it is slowed down, without its figures."""
     with backends.store() as store:
-        pause = pauses_of(backends, store).get(host)
-    return _waits_of(backends, host), pause
+        pause, slowdown = pauses_of(backends, store).get(host), store.slowdowns.get(host)
+    return _waits_of(backends, host), pause, slowdown
 
 
 def host_details(backends: Backends, host: str) -> HostDetails:
@@ -133,6 +133,7 @@ def host_details(backends: Backends, host: str) -> HostDetails:
             as_of=as_of,
             records_by_model=dict(by_model),
             is_paused=pause is not None,
+            slowed=store.slowdowns.get(host),
             waits=tuple(waits.hosts) if waits else UNSET,
             holds=tuple(waits.holds) if waits else UNSET,
             next_visits={crawl: at for crawl, at in due.items() if at is not None},

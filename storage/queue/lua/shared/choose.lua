@@ -4,7 +4,7 @@
 local HOST = {
   'held', 'clock', 'answer_ended', 'crawl_delay', 'smoothed_ms', 'slots', 'answers', 'unconnected', 'paused',
   'robots_until', 'robots_leased', 'robots_version', 'address', 'address_until', 'waited_ms', 'next_probe',
-  'stopped_version', 'unable', 'trial', 'failures',
+  'stopped_version', 'unable', 'trial', 'failures', 'slowed',
 }
 local CRAWL = {
   'state', 'max', 'used', 'sitemaps', 'private', 'politeness', 'images', 'fresh', 'patterns', 'verify_tls',
@@ -96,7 +96,7 @@ local function works_at(round, host, g)
       if not has_work and not is_spent and not waits and g.held == 0 then
         redis.call('ZREM', 'cc:gc:' .. host, crawl)
       elseif has_work or not is_spent then
-        local p, s = policy(c, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0)
+        local p, s = policy(c, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0, g.slowed)
         pause, slots = math.max(pause, p), math.min(slots, s)
         if has_work then
           works[#works + 1] = { crawl = crawl, c = c, first = first[1], score = tonumber(first[2]), due = due[1],

@@ -84,6 +84,7 @@
 --   clock 1700000000000            no request before             held 2            requests under way
 --   answer_ended 1700000000000     end of the last answer        answers 41        answers so far
 --   smoothed_ms 80.5, best_ms 61.0 smoothed, best answer time    paused 1          by an operator
+--   slowed "5000 -"                least pause ms, most slots that an operator set for all crawls (slow.lua)
 --   slots 2.50                     slots while it is slow        next_cut 1700..   no cut of slots before
 --   refusal_share 0.125            smoothed share of 429, 503    stopped_version 3 changes of cc:ts
 --   failures 2                     in a row                      waited_ms 5000    waited for these failures

@@ -38,8 +38,9 @@ end
 
 -- The policy of a crawl at a host: pause between a response and the next request (ms), slots.
 -- c: its delay, slots, factor and exceptions; asked: robots.txt's Crawl-delay, ms;
--- smoothed: the host's smoothed response time, ms. The longest of the pauses wins.
-local function policy(c, host, asked, smoothed)
+-- smoothed: the host's smoothed response time, ms; slowed: the host's field, "5000 -", or nil. The longest of the
+-- pauses wins, and the fewest slots.
+local function policy(c, host, asked, smoothed, slowed)
   local own, slots = tonumber(c.delay) or 1000, tonumber(c.slots) or 1
   local own_slots
   if c.hosts and c.hosts ~= '' then
@@ -50,6 +51,8 @@ local function policy(c, host, asked, smoothed)
   if own < 0 then
     own = is_loopback(host) and 0 or 1000
   end
+  local least, most = string.match(slowed or '', '^(%S+) (%S+)$')
+  own = math.max(own, tonumber(least) or 0)
   local pause = math.max(own, asked)
   if own > 0 then
     local slow = (tonumber(c.factor) or 0) * smoothed
@@ -60,14 +63,14 @@ local function policy(c, host, asked, smoothed)
   elseif pause > 0 then
     slots = 1
   end
-  return pause, slots
+  return pause, math.min(slots, tonumber(most) or slots)
 end
 
 local POLICY = { 'delay', 'slots', 'factor', 'hosts' }
 
-local function policy_of(crawl, host, asked, smoothed)
+local function policy_of(crawl, host, asked, smoothed, slowed)
   local c = redis.call('HMGET', 'cc:c:' .. crawl, unpack(POLICY))
-  return policy({ delay = c[1], slots = c[2], factor = c[3], hosts = c[4] or nil }, host, asked, smoothed)
+  return policy({ delay = c[1], slots = c[2], factor = c[3], hosts = c[4] or nil }, host, asked, smoothed, slowed)
 end
 
 -- The machine of a spider's session or of a process: both names begin with it.
@@ -154,7 +157,7 @@ end
 local function release(crawl, host, t, wait, outcome, elapsed, session, why)
   local key = 'cc:g:' .. host
   local g = redis.call('HMGET', key, 'held', 'clock', 'crawl_delay', 'smoothed_ms', 'best_ms', 'slots', 'next_cut',
-    'paused', 'address', 'failures', 'refusal_share', 'unable', 'trouble')
+    'paused', 'address', 'failures', 'refusal_share', 'unable', 'trouble', 'slowed')
   local held = math.max(0, (tonumber(g[1]) or 0) - 1)
   if outcome == 'unasked' then
     redis.call('HSET', key, 'held', held)
@@ -176,7 +179,7 @@ local function release(crawl, host, t, wait, outcome, elapsed, session, why)
     smoothed = smoothed and smoothed + SMOOTHING * (elapsed - smoothed) or elapsed
     put('smoothed_ms', string.format('%.1f', smoothed))
   end
-  local pause, slots = policy_of(crawl, host, tonumber(g[3]) or 0, smoothed or 0)
+  local pause, slots = policy_of(crawl, host, tonumber(g[3]) or 0, smoothed or 0, g[14])
   if outcome and slots > 1 then
     -- Half the slots when the host is slow or refuses again, at most once a second; one more for every two
     -- responses. A request without a response is no evidence: its URL alone may hang.
@@ -228,7 +231,7 @@ local function release(crawl, host, t, wait, outcome, elapsed, session, why)
       redis.call('HDEL', key, 'failures', 'waited_ms', 'wait_until', 'unconnected', 'next_probe')
     end
   end
-  if not g[8] then
+  if not (g[8] or g[14]) then
     redis.call('EXPIRE', key, HOST_TTL_S)
   end
   if g[9] then

@@ -49,7 +49,7 @@ local function lease(round, crawl, host, pid, g, marks, opened)
   local version = p.role == 'robots' and 0 or tonumber(g.robots_version) or 0
   local pause = 0
   if p.role == 'robots' then
-    pause = policy_of(crawl, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0)
+    pause = policy_of(crawl, host, tonumber(g.crawl_delay) or 0, tonumber(g.smoothed_ms) or 0, g.slowed)
   end
   local stopped = tonumber(g.stopped_version) or 0
   return { crawl, pid, p.url or false, host, token, attempt, p.role or false, tonumber(p.depth) or false,

@@ -212,11 +212,14 @@ def _refuses(trouble: HostTrouble, row: HostRow | None, now: datetime) -> Sign |
         return None
     if (few or lasts_s < TROUBLE_S) and (trouble.until - now).total_seconds() < LONG_REST_S:
         return None
+    offers = ("try_page", "pause_host") if row else ("pause_host",)  # no page: none to try
+    if trouble.outcome == "slow_down":
+        offers = ("slow_host", *offers)
     return Sign(
         kind=SignKind.REFUSES, host=trouble.host, crawl_id=trouble.crawls[0], n=trouble.requests,
         since=trouble.since, why="status" if status and trouble.outcome != "none" else "none",
         who=trouble.why, status=status,
-        offers=("try_page", "pause_host") if row else ("pause_host",),  # no page: none to try
+        offers=offers,
     )  # fmt: skip
 
 
