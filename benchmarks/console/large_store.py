@@ -1,6 +1,6 @@
 """A large store, written by SQL: many hosts of very different size, records and failures.
 
-The rows have what lists and statistics read; records have no content.
+The rows have what lists and statistics read; all records have one content.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, Discovery
 from crawlclean.storage.opening import DATABASE
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.sqlite.store import SqliteStore
+from crawlclean.storage.store.rows import compress, encode_record
+from tests.kit.outcomes import make_record
 
 CRAWLS = 20
 SPREAD = 1_000_000
@@ -44,6 +46,9 @@ def write_store(data: Path, hosts: int, records: int, failures: int) -> None:
         kind = "CASE n % 3 WHEN 0 THEN 'article' WHEN 1 THEN 'thread' ELSE 'index' END"
         values = {"is_current": "1", "kind": kind, "body_chars": "n % 4000", **links}
         _fill(file, "records", hosts, range(records), values)
+        one = make_record("http://h00000.example/0.html", text="一段正文，有逗号。" * 60)
+        blobs = tuple(map(compress, encode_record(one)))
+        file.execute("INSERT INTO record_blobs SELECT saved_seq, ?, ? FROM records", blobs)
         which = " ".join(f"WHEN {n} THEN '{reason}'" for n, reason in enumerate(_REASONS))
         failed = {
             "state": "'failed'",

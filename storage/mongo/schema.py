@@ -88,7 +88,7 @@ _MIGRATIONS: Mapping[int, Callable[[Any], None]] = {
     14: _add_queues,
     15: lambda _: None,  # an index alone, for the confidence of new records
     16: _date_judgements,
-    17: lambda _: None,  # hosts that are slowed down
+    17: lambda _: None,  # a table and an index, which are made before
 }
 """Schema -> the function that makes the next one of it."""
 

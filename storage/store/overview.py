@@ -20,6 +20,8 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Final
 
 from msgspec import Struct
@@ -28,7 +30,7 @@ from msgspec.structs import replace
 from crawlclean.cleaning.records import HostStats, PageKind
 from crawlclean.storage.crawl_types import FailureReason, UrlState
 from crawlclean.storage.store.host_statistics import FailureGroups, merge_stats
-from crawlclean.storage.store.ports import PRESENT, Fold, Member, Row, Scan, Where, of
+from crawlclean.storage.store.ports import PRESENT, Fold, Member, Row, Scan, Values, Where, of
 from crawlclean.storage.store.rows import (
     RowType,
     from_microseconds,
@@ -217,8 +219,8 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
         return self.count, self.sample, self.crawl_id
 
 
-class RecentPage(Struct, frozen=True, kw_only=True):
-    """A page of the last minutes, in what tells whether it has a text of its own.
+class PageRow(Struct, frozen=True, kw_only=True):
+    """A stored page, in what tells whether it has a text of its own.
 
     Attributes:
         crawl_id: Its crawl.
@@ -230,6 +232,8 @@ class RecentPage(Struct, frozen=True, kw_only=True):
         signature: Fingerprint of its body; ``""`` without a body.
         links_navigation: Its links of this kind.
         images_content: Its images that are content.
+        confidence: Probability that its body is right, 0..1; None: an older version stored it.
+        saved_seq: Number of its save; the newest page has the largest.
         url: As fetched.
         story: Number of the story that other pages tell, too; None: it is alone.
     """
@@ -243,6 +247,8 @@ class RecentPage(Struct, frozen=True, kw_only=True):
     signature: str
     links_navigation: int
     images_content: int
+    confidence: float | None = None
+    saved_seq: int = 0
     url: str = ""
     story: int | None = None
 
@@ -278,7 +284,8 @@ TEXT_CHARS = 100
 """A shorter body is a line; stories begin with so many letters, too."""
 
 _HOST = RowType(HostRow, "host", but=("noise_share", "first_seen", "last_seen"))
-_RECENT = RowType(RecentPage, "record", but=("url", "story"))
+_PAGE = RowType(PageRow, "record", but=("url", "story"))
+_CONFIDENCE, _SEQ = map(_PAGE.columns.index, ("confidence", "saved_seq"))
 _WITH_URL = ("kind", "body_chars", "signature", "links", "images")
 _HOST_COLUMNS = ("noise_ppm", "first_seen", "last_seen", *_HOST.columns)
 _GROUP = RowType(FailureGroup, "group of failures", count="n")
@@ -360,11 +367,32 @@ class Overview(Member):
         behind = [group for group in found if after is None or group.place < after]
         return sorted(behind, key=lambda group: group.place, reverse=True)[:limit]
 
-    def recent_pages(self, since: datetime, limit: int) -> list[RecentPage]:
+    def recent_pages(self, since: datetime, limit: int) -> list[PageRow]:
         """The pages among the ``limit`` newest records that were fetched since, newest first."""
-        order, first_us = ("saved_seq",), to_microseconds(since)
-        wanted = Scan("records", _RECENT.columns, order=order, backwards=True, limit=limit)
-        rows = {(row[2], row[0]): row for row in self._tables.scan(wanted) if row[3] >= first_us}
+        first_us = to_microseconds(since)
+        return self._pages([row for row in self._newest({}, None, limit) if row[3] >= first_us])
+
+    def pages(
+        self, places: Sequence[tuple[str | None, str | None]], before: int | None, limit: int
+    ) -> list[PageRow]:
+        """Stored pages of some (crawl, host), None: any; those saved last first.
+
+        Args:
+            places: One, or the crawls of a host: each is read along its own index.
+            before: Only saves with a smaller number; None: all.
+            limit: At most this many, >= 1.
+        """
+        of_places = [self._newest(of(*place), before, limit) for place in places]
+        rows = sorted(chain(*of_places), key=itemgetter(_SEQ), reverse=True)
+        return self._pages(rows[:limit])
+
+    def _newest(self, where: Where, before: int | None, limit: int) -> list[Values]:
+        after = () if before is None else (before,)
+        wanted = Scan("records", _PAGE.columns, where, ("saved_seq",), True, after, limit)
+        return self._tables.scan(wanted)
+
+    def _pages(self, newest: Sequence[Values]) -> list[PageRow]:
+        rows = {(row[2], row[0]): row for row in newest}
         if not rows:
             return []
         # MongoDB keeps what is counted of a record with its URL.
@@ -380,8 +408,8 @@ class Overview(Member):
                 if apart:
                     *others, links, images = apart
                     counts = links.get("navigation", 0), images.get("content", 0)
-                    row = (*row[:4], *others, *counts)
-                found.append(_RECENT.read(row, url=url, story=stories.get(key)))
+                    row = (*row[:4], *others, *counts, *row[_CONFIDENCE:])
+                found.append(_PAGE.read(row, url=url, story=stories.get(key)))
         return found
 
     def newest_page(self, crawl_id: str) -> datetime | None:

@@ -168,6 +168,17 @@ class Records(Member):
             for each, text in texts
         ]
 
+    def first_number(self, since: datetime) -> int | None:
+        """Number of the first save at this time or later; None: there is none."""
+        order, behind = ("saved_at", "saved_seq"), (to_microseconds(since) - 1,)
+        first = self._tables.scan(Scan("records", order, order=order, after=behind, limit=1))
+        return first[0][1] if first else None
+
+    def title(self, page_id: str, crawl_id: str) -> str:
+        """Title of the newest record of a page of a crawl; ``""`` without one. 0.1 ms."""
+        found = self._blobs.record(page_id, crawl_id)
+        return unpack_head_text(found.head).title if found else ""
+
     def numbers(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """Number of the newest save of each (page id, crawl) that has a record."""
         found = self._tables.get("records", keys, ("saved_seq",))
@@ -199,11 +210,10 @@ class Records(Member):
     ) -> Iterator[PackedRecord]:
         after = 0
         if since is not None:
-            order, behind = ("saved_at", "saved_seq"), (to_microseconds(since) - 1,)
-            first = self._tables.scan(Scan("records", order, order=order, after=behind, limit=1))
-            if not first:
+            first = self.first_number(since)
+            if first is None:
                 return
-            after = first[0][1] - 1
+            after = first - 1
         with nullcontext(known) if known else closing(Once()) as once:
             for found in packed_records(self._blobs, of(crawl_id, host), READ_ROWS, after):
                 for each in found:

@@ -125,7 +125,7 @@ TABLES: Final = (
         indexes=(
             Index("", "saved_seq"),
             Index("records_of_crawl", "crawl_id, saved_seq"),
-            Index("records_of_host", "crawl_id, host"),
+            Index("records_of_host", "crawl_id, host, saved_seq"),
             # Learning and re-cleaning read a host page by page, over all crawls. MongoDB's
             # documents are large, so its index covers this.
             Index(

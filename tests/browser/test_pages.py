@@ -37,6 +37,7 @@ PAGES = (
     "/hosts?state=trouble",
     "/hosts/HOST",
     "/pages",
+    "/pages?host=HOST&kind=article",
     "/pages?url=http://HOST/missing/none.html",
     "/pages?url=http://HOST/a/1.html",
     "/pages/VERSIONS/versions",
@@ -265,6 +266,27 @@ def test_topics_without_scripts_and_by_keys(chromium: Browser, world: World) -> 
         page.locator(".story >> text=all its URLs").first.click()
         expect(page.locator("tbody")).to_contain_text("earliest")
         expect(page.locator("h1")).to_contain_text("U+202E")
+
+
+def test_an_address_is_copied_and_the_original_opened(chromium: Browser, world: World) -> None:
+    with visiting(chromium) as visit:
+        page = visit.page
+        page.goto(f"{world.url}/pages?host={world.host}")
+        page.locator("tbody th a").first.click()
+        address = page.locator(".lead .copied").inner_text()
+        page.click("text=Copy the address")
+        expect(page.locator(".copy")).to_have_text("Copied")
+        page.focus(".search input")
+        page.keyboard.press("Control+v")
+        assert page.locator(".search input").input_value() == address
+        original = page.locator("a.original").first
+        assert original.get_attribute("href") == address
+        assert original.get_attribute("rel") == "noopener noreferrer nofollow"
+        assert_calm(visit, world)
+    with visiting(chromium, java_script_enabled=False) as visit:
+        visit.page.goto(f"{world.url}/pages?url={address}")
+        assert not visit.page.locator(".copy").is_visible()
+        assert visit.page.locator(".lead .copied").inner_text() == address
 
 
 def test_versions_without_scripts(chromium: Browser, world: World) -> None:

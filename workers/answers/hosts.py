@@ -21,6 +21,7 @@ from crawlclean.cleaning.records import (
     Image,
     ImageKind,
     ImageReason,
+    PageKind,
 )
 from crawlclean.storage.live_state import Hold, WaitingHost
 from crawlclean.storage.store.hosts import Slowdown, UnsurePage
@@ -396,6 +397,37 @@ class VersionDifference(Struct, frozen=True, kw_only=True):
     older_at: datetime
     newer_at: datetime
     lines: list[str]
+
+
+# Stored pages in a list of console and API.
+
+
+class PageLine(Struct, frozen=True, kw_only=True):
+    """A stored page in a list.
+
+    Attributes:
+        url: Its URL.
+        title: Its title, may be empty.
+        host: Its host.
+        crawl: The crawl that stored it.
+        page_id: 32 hex digits.
+        kind: What it is for its reader.
+        body_chars: Characters of its body.
+        confidence: Probability that its body is right, 0..1; null: an older version stored it.
+        has_copies: Whether other pages have its text, too.
+        fetched_at: End of its response.
+    """
+
+    url: str
+    title: str
+    host: str
+    crawl: str
+    page_id: str
+    kind: PageKind
+    body_chars: int
+    confidence: float | None
+    has_copies: bool
+    fetched_at: datetime
 
 
 # JSON lines of `search`.

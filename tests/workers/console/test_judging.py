@@ -18,7 +18,7 @@ from crawlclean.storage.crawl_types import (
     UrlState,
 )
 from crawlclean.storage.live_state import Hold, HostTrouble, WaitingHost, WaitReason
-from crawlclean.storage.store.overview import HostRow, RecentPage
+from crawlclean.storage.store.overview import HostRow, PageRow
 from crawlclean.workers.operations.watching.signs.judging import (
     BEFORE_MINUTES,
     FEWEST_ERRORS,
@@ -61,20 +61,20 @@ def trouble(requests: int, since_s: float, **more: Any) -> HostEvidence:
     return HostEvidence(host=HOST, trouble=told)
 
 
-def page(number: int, kind: PageKind = PageKind.ARTICLE, **more: Any) -> RecentPage:
+def page(number: int, kind: PageKind = PageKind.ARTICLE, **more: Any) -> PageRow:
     values: dict[str, Any] = {"body_chars": 900, "signature": f"{number:016x}", "images_content": 0}
     values |= {"url": f"http://{HOST}/a/{number}.html", **more}
-    return RecentPage(
+    return PageRow(
         crawl_id="c", host=HOST, page_id=f"{number:032x}", fetched_at=ago(number), kind=kind,
         links_navigation=9, **values,
     )  # fmt: skip
 
 
-def forms(n: int) -> list[RecentPage]:
+def forms(n: int) -> list[PageRow]:
     return [page(each, PageKind.OTHER, body_chars=0, signature="") for each in range(n)]
 
 
-def articles(n: int, **more: Any) -> list[RecentPage]:
+def articles(n: int, **more: Any) -> list[PageRow]:
     return [page(100 + each, **more) for each in range(n)]
 
 
@@ -86,7 +86,7 @@ def row(records: int, **more: Any) -> HostRow:
     )  # fmt: skip
 
 
-def of_pages(pages: Sequence[RecentPage], records: int = 100, **more: Any) -> HostEvidence:
+def of_pages(pages: Sequence[PageRow], records: int = 100, **more: Any) -> HostEvidence:
     return HostEvidence(host=HOST, pages=pages, row=row(records, **more))
 
 

@@ -12,6 +12,7 @@ from crawlclean.workers.operations.failures import failed_urls, failure_causes, 
 from crawlclean.workers.operations.hosts.classes import url_classes
 from crawlclean.workers.operations.hosts.host_models import model_answer, model_versions
 from crawlclean.workers.operations.hosts.hosts import host_answer, hosts_by_figure
+from crawlclean.workers.operations.pages.browsing import list_pages
 from crawlclean.workers.operations.pages.page_versions import page_difference, page_history
 from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.reading import find_record
@@ -91,6 +92,7 @@ QUESTIONS: tuple[tuple[str, str, Question], ...] = (
     ("get_difference", "/versions/difference", page_difference),
     ("get_url", "/urls", url_history),
     ("get_record", "/records", find_record),
+    ("get_pages", "/pages", list_pages),
     ("get_search", "/search", search_records),
     ("get_topics", "/topics", list_topics),
     ("get_topic", "/topics/<topic>", topic_report),

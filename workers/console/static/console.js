@@ -52,6 +52,30 @@ function keepCurrent(section) {
 
 document.querySelectorAll("[data-live]").forEach(keepCurrent);
 
+// --- copy buttons: the style sheet shows them once there is a script ---
+
+document.documentElement.classList.add("script");
+
+async function copy(button) {
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+  } catch {  // none over plain http
+    const field = document.createElement("textarea");
+    field.value = button.dataset.copy;
+    button.after(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+    button.focus();
+  }
+  button.textContent = button.dataset.done;
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) copy(button);
+});
+
 // --- the frame: on a narrow screen its links scroll, and the page's own one is in sight ---
 
 const here = document.querySelector(".top nav a[aria-current]");

@@ -44,6 +44,9 @@ PATHS = {
     f"/urls?url=https://{HOST}/none": "/urls",
     f"/urls?url={page_id_of(URL)[:12]}": "/urls",
     f"/records?url={URL}": "/records",
+    "/pages": "/pages",
+    f"/pages?host={HOST}&kind=thread": "/pages",
+    "/pages?crawl=c2&least_chars=1&most_chars=400": "/pages",
     "/events": "/events",
 }
 
@@ -98,7 +101,7 @@ def test_both_stores_are_told_alike(both: tuple[Program, Program], path: str) ->
     assert value.get("items", True)
 
 
-@pytest.mark.parametrize("path", ["/hosts", "/hosts?sort=failed", "/failures", "/events"])
+@pytest.mark.parametrize("path", ["/hosts", "/hosts?sort=failed", "/failures", "/events", "/pages"])
 def test_lists_are_read_in_parts(both: tuple[Program, Program], path: str) -> None:
     sqlite, mongo = both
     whole = mongo.value(f"{path}{'&' if '?' in path else '?'}limit=200")["items"]
@@ -117,7 +120,7 @@ def test_errors_are_alike(both: tuple[Program, Program]) -> None:
     "path",
     ["/", "/now/live", "/crawls", "/crawls/c1", "/hosts", "/hosts?sort=failed", f"/hosts/{HOST}",
      "/hosts?state=trouble", "/hosts?q=h5", "/failures", "/failures?crawl=c1", "/queues", "/events",
-     "/traps", "/space", "/audit", f"/pages?url={URL}", f"/pages/{page_id_of(URL)}"],
+     "/traps", "/space", "/audit", "/pages", f"/pages?url={URL}", f"/pages/{page_id_of(URL)}"],
 )  # fmt: skip
 def test_every_screen_is_shown_over_mongodb(both: tuple[Program, Program], path: str) -> None:
     answer = both[1].client.get(path, follow_redirects=True)

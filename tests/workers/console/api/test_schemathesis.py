@@ -69,7 +69,8 @@ def test_every_request_is_answered_as_described(asking: Program, name: str) -> N
             # Without a cursor a list begins; schemathesis takes "" for one that is wrong.
             assume(mode is GenerationMode.POSITIVE or case.query.get("after") != "")
             count += 1
-            case.call_and_validate(headers={"Authorization": f"Bearer {asking.token}"})
+            bearer = f"Bearer {asking.token}"  # its transport for WSGI unpacks nothing
+            case.call_and_validate(headers={"Authorization": bearer, "Accept-Encoding": "identity"})
 
         ask()
     assert count > EXAMPLES

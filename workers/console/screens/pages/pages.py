@@ -9,12 +9,21 @@ from datetime import UTC, datetime
 
 from flask import Response, abort, g, redirect, request, url_for
 
-from crawlclean.cleaning.errors import InvalidUrl
-from crawlclean.cleaning.records import KEPT, VerdictKind, VerdictReason
+from crawlclean.cleaning.errors import ConfigError, InvalidUrl, NotFound
+from crawlclean.cleaning.records import KEPT, PageKind, VerdictKind, VerdictReason
 from crawlclean.cleaning.versions import shown_lines
+from crawlclean.workers.answers.hosts import PageLine
 from crawlclean.workers.console.charts import KINDS, Part
-from crawlclean.workers.console.routes import Console, Page, asked_place, render
+from crawlclean.workers.console.routes import (
+    Console,
+    Page,
+    asked_limit,
+    asked_place,
+    asked_row,
+    render,
+)
 from crawlclean.workers.console.words import say
+from crawlclean.workers.operations.pages.browsing import list_pages
 from crawlclean.workers.operations.pages.page_versions import (
     ChangedLine,
     inline_difference,
@@ -29,6 +38,8 @@ from crawlclean.workers.operations.pages.pages import (
     newest_reading,
     silent_page,
 )
+from crawlclean.workers.operations.parts import Part as PartOfList
+from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.urls.explaining import explain_from
 from crawlclean.workers.words import Language
 
@@ -72,11 +83,17 @@ FRAME_STYLES = "v-t{color:#1f2328!important}v-t:target{outline:3px solid #a40e26
 )
 
 
+LENGTHS = {"": (None, None), "empty": (None, 0), "short": (1, 199), "long": (2_000, None)}
+"""Choices of a length: least and most characters of a body."""
+UNSURE = 0.5
+"""A body that is rather wrong than right."""
+
+
 def show_pages(console: Console) -> Page:
-    """The form; the page that an address names, or why no crawl took the address."""
+    """The stored pages; the page that an address names, or why no crawl took the address."""
     text = request.args.get("url", "").strip()
     if not text:
-        return render("find_page.html", way=None, text="", wrong="")
+        return _browsed(console)
     try:
         page_id = find_stored_page(console.backends, text)
         if page_id is not None:
@@ -86,6 +103,34 @@ def show_pages(console: Console) -> Page:
     except InvalidUrl as error:
         return render("find_page.html", way=None, text=text, wrong=str(error)), 400
     return render("find_page.html", way=way, waits=waits, text=text, wrong="")
+
+
+def _browsed(console: Console) -> Page:
+    """The list, filtered by what the address has."""
+    asked, wrong, page = request.args, "", PartOfList[PageLine](items=())
+    least, most = LENGTHS.get(asked.get("length", ""), (None, None))
+    since, until = (asked.get(name, "").strip() for name in ("from", "to"))
+    try:
+        page = list_pages(
+            console.backends,
+            crawl=asked.get("crawl", "").strip(),
+            host=asked.get("host", "").strip().lower(),
+            kind=next((each for each in PageKind if each == asked.get("kind")), None),
+            since=read_time(since) if since else None,
+            until=read_time(until) if until else None,
+            least_chars=least,
+            most_chars=most,
+            most_confidence=UNSURE if asked.get("unsure") else None,
+            copies={"only": True, "without": False}.get(asked.get("copies", "")),
+            after=asked_row(),
+            limit=asked_limit(),
+        )
+    except (ConfigError, NotFound) as error:  # no time; no crawl yet
+        wrong = str(error)
+    return render(
+        "pages.html", page=page, wrong=wrong, kinds=list(PageKind), lengths=list(LENGTHS),
+        is_late=bool(page.after) and len(page.items) < asked_limit(),
+    )  # fmt: skip
 
 
 def show_page(console: Console, page_id: str) -> Page:

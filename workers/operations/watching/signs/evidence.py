@@ -20,7 +20,7 @@ from crawlclean.storage.crawl_types import CrawlState, UrlRow
 from crawlclean.storage.live_state import HostTrouble, QueueNow, WaitingHost
 from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.store.journal import HOUR_S, MINUTE_S, OfCrawl
-from crawlclean.storage.store.overview import RecentPage
+from crawlclean.storage.store.overview import PageRow
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.moments import LookedAt
 from crawlclean.workers.operations.controlling.crawls import (
@@ -102,10 +102,10 @@ def _is_forbidden(frontier: Frontier, sign: Sign) -> bool:
 
 
 def _hosts(
-    store: Store, troubles: Iterable[HostTrouble], pages: Iterable[RecentPage]
+    store: Store, troubles: Iterable[HostTrouble], pages: Iterable[PageRow]
 ) -> list[HostEvidence]:
     """The hosts of which there is anything that may be a sign; the others are as they should be."""
-    of_host: dict[str, list[RecentPage]] = defaultdict(list)
+    of_host: dict[str, list[PageRow]] = defaultdict(list)
     for page in pages:
         of_host[page.host].append(page)
     failing = {each.host: each for each in troubles}
@@ -121,7 +121,7 @@ def _hosts(
 def _crawls(
     store: Store,
     crawls: Sequence[CrawlStatus],
-    pages: Sequence[RecentPage],
+    pages: Sequence[PageRow],
     waits: Iterable[WaitingHost],
     queue: QueueNow | None,
     now: datetime,

@@ -21,7 +21,7 @@ from crawlclean.cleaning.records import PageKind
 from crawlclean.cleaning.url_classes.rules import class_of
 from crawlclean.storage.crawl_types import CrawlCounts, FailureReason, UrlRow, UrlState
 from crawlclean.storage.live_state import Hold, HostTrouble, WaitingHost, WaitReason
-from crawlclean.storage.store.overview import HostRow, RecentPage
+from crawlclean.storage.store.overview import HostRow, PageRow
 from crawlclean.workers.operations.hosts.classes import template_of_url
 
 
@@ -188,7 +188,7 @@ class HostEvidence(Struct, frozen=True, kw_only=True):
 
     host: str
     trouble: HostTrouble | None = None
-    pages: Sequence[RecentPage] = ()
+    pages: Sequence[PageRow] = ()
     row: HostRow | None = None
 
 
@@ -311,7 +311,7 @@ class CrawlEvidence(Struct, frozen=True, kw_only=True):
     fetched: Sequence[float | None] = ()
     pending: Sequence[float | None] = ()
     waits: Sequence[WaitingHost] = ()
-    pages: Sequence[RecentPage] = ()
+    pages: Sequence[PageRow] = ()
     holds: Sequence[Hold] = ()
     oldest_job_s: float = 0.0
 
