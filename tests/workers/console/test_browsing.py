@@ -85,7 +85,7 @@ def test_a_row_says_what_the_page_is(asking: Program) -> None:
 
 
 def test_a_filter_that_few_pages_pass_ends_a_part_early(asking: Program) -> None:
-    with patch.object(browsing, "LOOK_S", 0.0):
+    with patch.object(browsing, "MOST_LOOKED", 11):
         part, parts = asking.value("/pages?most_confidence=0&limit=10"), 1
         while not part["items"]:
             parts += 1
@@ -93,7 +93,7 @@ def test_a_filter_that_few_pages_pass_ends_a_part_early(asking: Program) -> None
         assert numbers(part["items"]) == [0]
         assert parts > 5
         shown = asking.client.get("/pages?unsure=1&limit=10").text
-        assert "There was no time to look at all pages" in shown
+        assert "Not all pages were looked at" in shown
 
 
 def test_the_screen_filters_and_leads_on(asking: Program) -> None:
