@@ -21,13 +21,6 @@ class TopicState(StrEnum):
     ENDED = "ended"  # its crawl is finished or stopped
 
 
-class ReceiverKind(StrEnum):
-    """Who is told of a topic's new stories."""
-
-    WEBHOOK = "webhook"  # a URL that gets a POST
-    COMMAND = "command"  # a program of this machine, of an older version: it is not run any more
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRow:
     """A stored topic.
@@ -69,7 +62,7 @@ class TopicJudgement:
         features: Ids of the features of the link that led to the page, at most 16.
         is_example: Whether the learner of links learns from the page.
         parent: Page id of the page that has the link, or ``""``.
-        notify: The receivers that are told of the page when it is relevant.
+        notify: Names of the receivers that are told of the page when it is relevant.
     """
 
     topic: str
@@ -81,7 +74,7 @@ class TopicJudgement:
     features: tuple[int, ...] = ()
     is_example: bool = False
     parent: str = ""
-    notify: tuple[ReceiverKind, ...] = ()
+    notify: tuple[str, ...] = ()
 
 
 class JudgedPage(Struct, frozen=True, kw_only=True):
@@ -155,58 +148,3 @@ class StoredLinkModel:
     page_ids: tuple[str, ...] = ()
     hub_ids: tuple[str, ...] = ()
     is_marked: bool = False
-
-
-class OutboxRow(Struct, frozen=True, kw_only=True):
-    """A relevant page that a receiver is to be told of.
-
-    Attributes:
-        topic: Name of the topic.
-        kind: Which of the topic's receivers.
-        page_id: 32 hex digits.
-        at: When the page was found relevant.
-    """
-
-    topic: str
-    kind: ReceiverKind
-    page_id: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receiver:
-    """Who is told of a topic's new stories, and how far this succeeds.
-
-    Attributes:
-        topic: Name of the topic.
-        kind: A topic has one receiver of each kind.
-        target: A URL; of an older version's command a JSON list: ``["/usr/bin/tell", "7"]``.
-        is_private: Whether the URL may lead to a loopback or private address.
-        since: When it was stored.
-        next_try: Nothing is sent before this time.
-        owner: The sender that sends now; ``""``: none.
-        owned_until: When another sender may take it.
-        tries: Failures since the last success.
-        failing_since: Time of the first of them, or None.
-        last_error: Why the last one failed, one line without secrets, or ``""``.
-        last_sent: Time of the last success, or None.
-        sent: Stories that were sent.
-        copies: Pages that were not sent, because their story was.
-        given_up: Pages that were not sent, because the receiver did not take them in time.
-    """
-
-    topic: str
-    kind: ReceiverKind
-    target: str
-    since: datetime
-    next_try: datetime
-    owned_until: datetime
-    is_private: bool = False
-    owner: str = ""
-    tries: int = 0
-    failing_since: datetime | None = None
-    last_error: str = ""
-    last_sent: datetime | None = None
-    sent: int = 0
-    copies: int = 0
-    given_up: int = 0

@@ -24,7 +24,7 @@ import msgspec
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError
-from crawlclean.crawler.config import CrawlConfig
+from crawlclean.crawler.config import CrawlConfig, Finite
 from crawlclean.storage.config import OWN_QUEUES, Natural, StorageConfig, setting
 from crawlclean.storage.crawl_types import Scope
 
@@ -33,7 +33,8 @@ FOREIGN = ("TEST_", "BENCH_")  # read by the tests and benchmarks, not by the pr
 MAX_WORKERS = 64  # or four a core: more only fill the memory
 USER_PART = re.compile(r"(?<=://).*@")  # to the last @: a password may contain @ and /
 # CRAWLCLEAN_REDIS_URL_FILE names a file with the URL
-SECRETS = ("redis_url", "mongodb_url", "webhook_secret")
+SECRETS = ("redis_url", "mongodb_url", "webhook_secret", "receiver_secrets", "smtp_password")
+HIDDEN = SECRETS[2:]
 FILE_SUFFIX = "_FILE"
 SWITCHES = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(
     ("0", "false", "no", "off", ""), False
@@ -56,8 +57,28 @@ class WorkerConfig:
     hooks: str = setting("all", "hooks of installed packages to use: all, none, or names, as a,b")
     webhook_secret: str = setting(
         "",
-        "signs what topics send to webhooks (Standard Webhooks); "
+        "signs what webhooks are sent (Standard Webhooks); "
         "with _FILE behind the name: the file that holds it",
+    )
+    receiver_secrets: str = setting(
+        "",
+        "secrets of single receivers, NAME=SECRET, each on a line of its own: of webhooks in place "
+        "of webhook_secret, of robots of Feishu and DingTalk; with _FILE: the file that holds them",
+    )
+    smtp_server: str = setting("", "mail server for receivers of mail: host, or host:port")
+    smtp_security: Literal["starttls", "tls", "none"] = setting(
+        "starttls", "how the mail server is reached: starttls, tls (from the first byte), none"
+    )
+    smtp_user: str = setting("", "user at the mail server; empty: it wants none")
+    smtp_password: str = setting(
+        "", "password at the mail server; with _FILE behind the name: the file that holds it"
+    )
+    smtp_from: str = setting("", "sender of mails (default: smtp_user)")
+    console_url: str = setting(
+        "", "where people reach the console, https://crawl.example.com: for links in messages"
+    )
+    mended_after_s: Finite = setting(
+        300.0, "seconds that a sign is gone before receivers are told that it is mended"
     )
 
     def __post_init__(self) -> None:
@@ -69,6 +90,12 @@ class WorkerConfig:
     def count(self) -> int:
         """Number of workers that `run` starts."""
         return self.workers or max(1, (os.cpu_count() or 2) - 1)
+
+
+def receiver_secrets(config: WorkerConfig) -> Mapping[str, str]:
+    """The secrets of receivers, by name."""
+    lines = (line.partition("=") for line in config.receiver_secrets.splitlines())
+    return {name.strip(): secret.strip() for name, _, secret in lines}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,7 +354,7 @@ def rows(settings: Settings) -> list[tuple[str, str, str, str]]:
 
 
 def _shown(name: str, value: object) -> str:
-    if name == "webhook_secret":
+    if name in HIDDEN:
         return "***" if value else ""
     if not name.endswith("_url"):
         return _as_text(value).replace("\n", " ")

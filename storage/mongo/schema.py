@@ -6,6 +6,7 @@ records.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -84,11 +85,33 @@ def _date_judgements(database: Any) -> None:
         database.topic_pages.update_one({"_id": page["_id"]}, dated)
 
 
+def _name_receivers(database: Any) -> None:
+    """Schema 18: a receiver has a name: of a topic's webhook ``webhook:TOPIC``."""
+    order = {"signs": "", "ended": 0, "digest": "[]", "digest_at": "08:00", "zone": "UTC",
+             "quiet": "", "red_passes": 0, "most_an_hour": 0, "lang": "en", "source": "",
+             "is_off": 0, "former": "", "told_event": 0, "digest_day": ""}  # fmt: skip
+    for old in database.receivers.find({"name": {"$exists": False}}):
+        was, topic, private = old.pop("_id"), old.pop("topic"), old.pop("is_private")
+        name = f"{old['kind']}:{topic}"
+        new = {**old, **order, "name": name, "private": private, "stories": json.dumps([topic])}
+        database.receivers.replace_one({"_id": name}, new, upsert=True)
+        database.receivers.delete_one({"_id": was})
+    for table, key in (("outbox", "{topic}:{page_id}"), ("told", "{topic}/{number}")):
+        for old in database[table].find({"receiver": {"$exists": False}}):
+            was, receiver = old.pop("_id"), f"{old.pop('kind')}:{old['topic']}"
+            new = {**old, "receiver": receiver}
+            if table == "outbox":
+                new |= {"id": key.format(**old), "level": "story", "notice": ""}
+            named = {"_id": f"{receiver}/{key.format(**old)}"}
+            database[table].replace_one(named, new, upsert=True)
+            database[table].delete_one({"_id": was})
+
+
 _MIGRATIONS: Mapping[int, Callable[[Any], None]] = {
     14: _add_queues,
     15: lambda _: None,  # an index alone, for the confidence of new records
     16: _date_judgements,
-    17: lambda _: None,  # a table and an index, which are made before
+    17: _name_receivers,
 }
 """Schema -> the function that makes the next one of it."""
 

@@ -54,6 +54,8 @@ def _made(name: str) -> tuple[str, ...]:
     return tuple(each for table in TABLES if table.name == name for each in _table(table))
 
 
+_OF_RECEIVERS = ("receivers", "outbox", "told", "alerts", "messages")
+
 _MIGRATIONS: dict[int, tuple[str, ...]] = {
     14: (
         *_made("queues"),
@@ -79,7 +81,21 @@ _MIGRATIONS: dict[int, tuple[str, ...]] = {
             if re.search("by_(time|publication|host) ON", statement)
         ),
     ),
-    17: _made("slowdowns"),
+    # A receiver has a name: of a topic's webhook "webhook:TOPIC".
+    17: (
+        *_made("slowdowns"),
+        *(f"ALTER TABLE {name} RENAME TO old_{name}" for name in _OF_RECEIVERS[:3]),
+        "DROP INDEX outbox_by_time",
+        *(statement for name in _OF_RECEIVERS for statement in _made(name)),
+        "INSERT INTO receivers SELECT kind || ':' || topic, kind, target, is_private, '', 0, "
+        """'["' || topic || '"]', '[]', '08:00', 'UTC', '', 0, 0, 'en', since, next_try, """
+        "owned_until, owner, '', 0, '', 0, '', tries, failing_since, last_error, last_sent, sent, "
+        "copies, given_up FROM old_receivers",
+        "INSERT INTO outbox SELECT kind || ':' || topic, topic || ':' || page_id, at, 'story', "
+        "topic, page_id, '' FROM old_outbox",
+        "INSERT INTO told SELECT kind || ':' || topic, topic, number, page_id FROM old_told",
+        *(f"DROP TABLE old_{name}" for name in _OF_RECEIVERS[:3]),
+    ),
 }
 """Schema -> the statements that make the next one of it."""
 

@@ -34,10 +34,11 @@ from crawlclean.storage.store.models import Drifts, Models
 from crawlclean.storage.store.overview import Overview, Space
 from crawlclean.storage.store.pictures import Images, Pictures
 from crawlclean.storage.store.ports import Member, Ports, Where, of
+from crawlclean.storage.store.receivers import Alerts, Messages, Receivers
 from crawlclean.storage.store.records import Records
 from crawlclean.storage.store.revisits import Revisits
 from crawlclean.storage.store.stories import Stories, StoryRebuild
-from crawlclean.storage.store.topics import Receivers, Topics
+from crawlclean.storage.store.topics import Topics
 from crawlclean.storage.store.urls import Urls
 from crawlclean.storage.store.visits import Versions, Visits, Work
 
@@ -78,7 +79,9 @@ class Store(ABC):
         stories: Near-duplicates, as pages that tell one story.
         story_rebuild: Builds the index of near-duplicates anew.
         topics: Topics, their judgements of pages, their link models.
-        receivers: Who is told of topics' new stories, and what waits to be sent.
+        receivers: Who is told of stories, signs and ends of crawls, and what waits to be sent.
+        alerts: Signs that receivers were told of.
+        messages: What was sent.
         pictures: Images of topics' crawls by their looks, and which are copies.
 
     Raises:
@@ -115,6 +118,8 @@ class Store(ABC):
     story_rebuild: StoryRebuild
     topics: Topics
     receivers: Receivers
+    alerts: Alerts
+    messages: Messages
     pictures: Pictures
 
     def __init__(self, ports: Ports) -> None:

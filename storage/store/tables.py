@@ -332,23 +332,41 @@ TABLES: Final = (
             _OF_HOST,
         ),
     ),
-    # Who is told of a topic's new stories; what waits for them; the stories they were told of.
+    # Who is told of stories, signs and ends of crawls; what waits for them; the stories they were
+    # told of; the signs they were told of; what was sent.
     Table(
         "receivers",
-        """topic TEXT KEY, kind TEXT KEY, target TEXT, is_private INTEGER, since INTEGER,
-        owner TEXT, owned_until INTEGER, next_try INTEGER, tries INTEGER,
-        failing_since INTEGER NULL, last_error TEXT, last_sent INTEGER NULL, sent INTEGER,
-        copies INTEGER, given_up INTEGER""",
+        """name TEXT KEY, kind TEXT, target TEXT, private INTEGER, signs TEXT, ended INTEGER,
+        stories TEXT, digest TEXT, digest_at TEXT, zone TEXT, quiet TEXT, red_passes INTEGER,
+        most_an_hour INTEGER, lang TEXT, since INTEGER, next_try INTEGER, owned_until INTEGER,
+        owner TEXT, source TEXT, is_off INTEGER, former TEXT, told_event INTEGER, digest_day TEXT,
+        tries INTEGER, failing_since INTEGER NULL, last_error TEXT, last_sent INTEGER NULL,
+        sent INTEGER, copies INTEGER, given_up INTEGER""",
     ),
     Table(
         "outbox",
-        "topic TEXT KEY, kind TEXT KEY, page_id TEXT KEY, at INTEGER",
-        indexes=(Index("outbox_by_time", "topic, kind, at, page_id"),),
+        """receiver TEXT KEY, id TEXT KEY, at INTEGER, level TEXT, topic TEXT, page_id TEXT,
+        notice TEXT""",
+        indexes=(
+            Index("outbox_by_time", "receiver, at, id"),
+            Index("outbox_of_topic", "topic"),
+        ),
     ),
     Table(
         "told",
-        "topic TEXT KEY, kind TEXT KEY, number INTEGER KEY, page_id TEXT",
+        "receiver TEXT KEY, topic TEXT KEY, number INTEGER KEY, page_id TEXT",
         is_clustered=True,
+    ),
+    Table(
+        "alerts",
+        """sign TEXT KEY, id TEXT, kind TEXT, host TEXT, crawl_id TEXT, target TEXT, since INTEGER,
+        gone_since INTEGER NULL, told TEXT""",
+    ),
+    Table(
+        "messages",
+        """seq INTEGER KEY, at INTEGER, receiver TEXT, message_id TEXT, text TEXT, n INTEGER,
+        error TEXT""",
+        indexes=(Index("messages_of_receiver", "receiver, error, seq"),),
     ),
 )
 

@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,8 @@ from tests.kit.private_queue import Program
 from tests.kit.receiver import Receiver
 from tests.kit.timing import wait_until
 from tests.kit.web import Page, Web, html
-from tests.storage.store.topics_contract import judged, receiver
+from tests.storage.store.receivers_contract import put_receiver
+from tests.storage.store.topics_contract import judged
 
 CRAWL = "新闻.站"
 FORBIDDEN = (
@@ -139,9 +140,8 @@ def make_due(where: str, url: str) -> None:
 def make_waiting(where: str, url: str) -> None:
     """As if a page on a topic had been found that a webhook is to be told of."""
     with closing(MongoStore(where)) as store:
-        kept = replace(receiver(), target=url, is_private=True)
-        store.receivers.put(kept)
-        store.save([judged("/told", 0.9, notify=(kept.kind,))])
+        kept = put_receiver(store, target=url)
+        store.save([judged("/told", 0.9, notify=(kept.name,))])
 
 
 def test_roles_crawl_a_site_together(crawled: Crawled) -> None:

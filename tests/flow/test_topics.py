@@ -21,8 +21,8 @@ from lxml.etree import parse
 
 from crawlclean.storage import opening
 from crawlclean.storage.queue.embedded import DataLock
+from crawlclean.storage.receiver_types import ReceiverKind
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.topic_types import ReceiverKind
 from tests.kit.commands import DataFolder, valid
 from tests.kit.console import open_console
 from tests.kit.crawls import crawlclean, start
@@ -30,7 +30,7 @@ from tests.kit.receiver import Delivered, Receiver
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.topic_web import EXAMPLE, PORTAL, QUAKES, QUERY, RECIPES, RELIEF, SPORTS, topic_web
 from tests.kit.web import Web, html
-from tests.storage.store.topics_contract import receiver as stored_receiver
+from tests.storage.store.receivers_contract import put_receiver
 
 ARTICLES = 12
 DELAY_S = "0.1"
@@ -241,7 +241,7 @@ def test_a_receiver_is_set_shown_and_removed_without_judging_anew(copy: DataFold
 
 def test_a_crawl_names_the_command_that_an_older_version_ran(copy: DataFolder) -> None:
     with closing(SqliteStore(copy.data / "records.sqlite")) as store:
-        store.receivers.put(stored_receiver(ReceiverKind.COMMAND))
+        put_receiver(store, ReceiverKind.COMMAND)
     done = crawlclean("topic", "quake", "--max-pages", "1", "--data", str(copy.data))
     line = "the command of topic quake is not run any more: set a webhook"
     assert done.stderr.count(line) == 1

@@ -33,6 +33,12 @@ class Delivered:
         found: dict[str, Any] = json.loads(self.body)["data"]
         return found
 
+    @property
+    def json(self) -> dict[str, Any]:
+        """The whole message."""
+        found: dict[str, Any] = json.loads(self.body)
+        return found
+
 
 def hanging_until(release: threading.Event) -> Callable[[Delivered], int]:
     """The answer of a receiver that hangs until an event, ``LIMIT_S`` at most."""
@@ -52,6 +58,7 @@ class Receiver:
         self.got: list[Delivered] = []
         self.answer = answer
         self.location = ""
+        self.text = ""  # of its answers
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -63,8 +70,10 @@ class Receiver:
                 self.send_response(receiver.answer(delivered))
                 if receiver.location:
                     self.send_header("location", receiver.location)
-                self.send_header("content-length", "0")
+                text = receiver.text.encode()
+                self.send_header("content-length", str(len(text)))
                 self.end_headers()
+                self.wfile.write(text)
 
             def log_message(self, *_: Any) -> None:
                 """Prints nothing."""

@@ -22,9 +22,10 @@ from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.json_values import SCHEMA, dump, dump_versioned
 from crawlclean.cleaning.records import CleanRecord, HostStats, Verdict
 from crawlclean.storage.console_tokens import TokenLine
+from crawlclean.storage.receiver_types import SentMessage
 from crawlclean.storage.store.models import ModelLine
 from crawlclean.storage.store.overview import FailureCause
-from crawlclean.workers.answers import control, crawls, hosts, topics
+from crawlclean.workers.answers import control, crawls, hosts, notices, topics
 
 ANSWERS: dict[str, tuple[type, ...]] = {
     "run": (crawls.RunSummary,),
@@ -37,7 +38,7 @@ ANSWERS: dict[str, tuple[type, ...]] = {
         topics.PageToMark,
     ),
     "topics": (topics.TopicLine,),
-    "join housekeeper": (topics.StoryMessage,),
+    "join housekeeper": (topics.StoryMessage, notices.NoticesMessage),
     "crawls": (crawls.CrawlLine,),
     "crawl pause": (control.StateChange, control.Paused),
     "crawl resume": (control.StateChange,),
@@ -78,10 +79,11 @@ ANSWERS: dict[str, tuple[type, ...]] = {
     "console tokens": (TokenLine, control.NewToken),
     "doctor": (control.Check, control.FileCheck),
     "config": (control.SettingLine,),
+    "receivers": (notices.ReceiverLine, SentMessage),
 }
 """The types of the lines of each command; `export` and `clean` print them without ``--json``.
 
-`join housekeeper` prints nothing: its type is the body of a webhook's POST.
+`join housekeeper` prints nothing: its types are the bodies of a webhook's POST.
 """
 
 VERSIONED = (CleanRecord, HostStats)

@@ -12,7 +12,8 @@ from datetime import datetime
 from msgspec import UNSET, Struct, UnsetType
 
 from crawlclean.storage.crawl_types import HostPoliteness, KeepRaw, Politeness, Scope
-from crawlclean.storage.topic_types import ReceiverKind, TopicState
+from crawlclean.storage.topic_types import TopicState
+from crawlclean.workers.answers.notices import ReceiverLine
 
 # JSON lines about the images of topics: `images`.
 
@@ -138,41 +139,6 @@ class StoriesRebuilt(Struct, frozen=True, kw_only=True):
     records: int
     texts: int
     interrupted: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiverLine:
-    """Who is told of a topic's new stories, and how far this succeeds.
-
-    Attributes:
-        kind: ``webhook``, or ``command`` of an older version, which is not run any more.
-        target: A URL without its secret parts; of a command the JSON list of its words.
-        may_be_private: Whether the URL may lead to a loopback or private address.
-        since: When it was set.
-        waiting: Pages that wait to be sent.
-        sent: Stories that were sent.
-        copies: Pages that were not sent, because their story was.
-        given_up: Pages that were given up: the receiver did not take them in time.
-        tries: Failures since the last success.
-        next_try: When it is tried again; null while it works.
-        failing_since: When it began to fail; null while it works.
-        last_error: Why the last try failed; may be empty.
-        last_sent: Time of the last success; null: never.
-    """
-
-    kind: ReceiverKind
-    target: str
-    may_be_private: bool
-    since: datetime
-    waiting: int
-    sent: int
-    copies: int
-    given_up: int
-    tries: int
-    next_try: datetime | None
-    failing_since: datetime | None
-    last_error: str
-    last_sent: datetime | None
 
 
 class CrawlOptions(Struct, frozen=True, kw_only=True):

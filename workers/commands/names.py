@@ -71,6 +71,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "operate": {
         "console": ("console", "serve the operators' console; `console tokens`: for its API"),
         "console tokens": ("console", "tokens for the console's API"),
+        "receivers": ("receivers", "who is told of signs, stories and ends of crawls"),
         "doctor": ("settings", "check this machine and the data folder, or a crawl file"),
         "config": ("settings", "list all settings and their values; `config schema`: JSON Schemas"),
         "config schema": ("settings", "print the JSON Schema of a command's JSON"),
@@ -79,8 +80,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "join worker": ("joining", "join a running crawl to clean pages"),
         "join housekeeper": (
             "joining",
-            "join a running crawl to redo lost work, queue what is due again, and tell webhooks of "
-            "stories",
+            "join a running crawl to redo lost work, queue what is due again, and tell receivers",
         ),
     },
 }

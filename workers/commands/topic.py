@@ -28,7 +28,7 @@ from crawlclean.workers.output.printing import write_lines
 from crawlclean.workers.spoken import counted, in_english, say, term, told
 
 if TYPE_CHECKING:
-    from crawlclean.workers.operations.topics.receivers import ReceiverFlags
+    from crawlclean.workers.operations.alerting.receivers import ReceiverFlags
     from crawlclean.workers.operations.topics.topics import TopicFlags
 
 DESCRIPTION = (
@@ -207,9 +207,9 @@ def topic(settings: Settings, arguments: argparse.Namespace) -> int:
                 write_lines([done])
                 return Exit.DONE
         elif action == "send":
-            from crawlclean.workers.operations.topics.receivers import send_now
+            from crawlclean.workers.operations.alerting.receivers import send_stories
 
-            send_now(settings, arguments.name)
+            send_stories(settings, arguments.name)
         elif action == "feed":
             return _feed(backends, arguments)
         elif action in ("edit", *MARKS):
@@ -240,7 +240,7 @@ def topics(backends: Backends, _: argparse.Namespace) -> Rows:
 
 
 def _flags(arguments: argparse.Namespace) -> tuple[TopicFlags, ReceiverFlags]:
-    from crawlclean.workers.operations.topics.receivers import ReceiverFlags
+    from crawlclean.workers.operations.alerting.receivers import ReceiverFlags
     from crawlclean.workers.operations.topics.topics import TopicFlags
 
     def given(kind: type[Any]) -> Any:
@@ -289,8 +289,8 @@ def _change_state(backends: Backends, name: str, action: str) -> str:
 
 
 def _change(settings: Settings, arguments: argparse.Namespace, action: str) -> None:
+    from crawlclean.workers.operations.alerting.receivers import set_receivers
     from crawlclean.workers.operations.topics.crawls import add_seeds
-    from crawlclean.workers.operations.topics.receivers import set_receivers
     from crawlclean.workers.operations.topics.topics import edit_topic, mark_page
     from crawlclean.workers.output.progress import Tally
 

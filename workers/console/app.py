@@ -18,7 +18,8 @@ from werkzeug.exceptions import HTTPException
 
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
-from crawlclean.workers.console import charts, formats, strangers_text
+from crawlclean.workers import formats
+from crawlclean.workers.console import charts, strangers_text
 from crawlclean.workers.console.api import problems
 from crawlclean.workers.console.api.serving import FEED, add_api
 from crawlclean.workers.console.guards import add_guards

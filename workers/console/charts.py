@@ -14,7 +14,7 @@ from math import floor, log10
 from markupsafe import Markup
 from msgspec import Struct
 
-from crawlclean.workers.console.formats import number
+from crawlclean.workers.formats import number
 
 WIDTH, HEIGHT = 1000, 120
 """Units of a drawing; the page stretches them."""

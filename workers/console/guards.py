@@ -10,9 +10,9 @@ from flask import Flask, Response, abort, g, redirect, request, url_for
 
 from crawlclean.workers.console.access import Access
 from crawlclean.workers.console.api.problems import PREFIX
-from crawlclean.workers.console.formats import zone_of
 from crawlclean.workers.console.routes import Routes
 from crawlclean.workers.console.words import language_of
+from crawlclean.workers.formats import zone_of
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 FROM_BYTES = 8 << 10

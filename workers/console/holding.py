@@ -7,7 +7,6 @@ first that holds is the sentence.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -16,8 +15,9 @@ from msgspec import Struct
 
 from crawlclean.storage.crawl_types import CrawlState
 from crawlclean.storage.live_state import Hold, ProcessRole, WaitReason
+from crawlclean.storage.receiver_types import ReceiverKind
 from crawlclean.storage.topic_types import TopicState
-from crawlclean.workers.console import formats
+from crawlclean.workers import formats
 from crawlclean.workers.console.strangers_text import plain
 from crawlclean.workers.console.words import say, told
 from crawlclean.workers.operations.controlling.crawls import CrawlStatus
@@ -25,12 +25,13 @@ from crawlclean.workers.operations.topics.reports import TopicFigures
 from crawlclean.workers.operations.topics.watching import TopicDetails
 from crawlclean.workers.operations.watching.now.now import Moment
 from crawlclean.workers.operations.watching.queues import QueueState
+from crawlclean.workers.operations.watching.signs import wording
 from crawlclean.workers.operations.watching.signs.judging import (
     BEHIND_S,
     Sign,
     SignKind,
 )
-from crawlclean.workers.words import Language, all_words
+from crawlclean.workers.words import Language
 
 HALF = 0.5  # of the hosts: fewer do not hold up a crawl
 OLD_S = 180.0
@@ -164,52 +165,9 @@ def _looked(moment: Moment) -> Sentence:
     return Sentence(Level.OK, waits.key, values)
 
 
-_LASTING = frozenset({SignKind.REFUSES, SignKind.FORMS, SignKind.REPEATS})
-
-
 def sign_words(sign: Sign, language: Language) -> Markup:
     """What a sign says of its host, crawl or process, in words, for HTML."""
-    if sign.kind in (SignKind.WALL, SignKind.CHANGED):
-        return _of_change(sign, language)
-    key, why = sign.kind.value, Markup("")
-    if sign.kind is SignKind.SILENT:
-        key = "silent" if sign.n else "silent_idle"
-    elif sign.kind is SignKind.ROOM:
-        key = f"room_{sign.why}"
-    elif sign.kind is SignKind.SEED:
-        why = say(language, f"reason.{sign.why}") + (f" {sign.status}" if sign.status else "")
-    elif sign.kind is SignKind.REFUSES:
-        key, why = f"refuses_{sign.why}", told(language, sign.who)
-    elif f"cause.{sign.why}" in all_words():
-        why = say(language, f"cause.{sign.why}")
-    elif f"wait.{sign.why}" in all_words():
-        why = say(language, "cause.waits", why=say(language, f"wait.{sign.why}"))
-    text = say(
-        language, f"signs.{key}", n=sign.n, of=sign.of, left=sign.left, status=sign.status, why=why,
-        span=_span(sign.lasts_s, language), free=formats.size(sign.n), total=formats.size(sign.of),
-    )  # fmt: skip
-    if sign.kind in _LASTING and sign.since:
-        lasted = (datetime.now(UTC) - sign.since).total_seconds()
-        text += say(language, "signs.for", span=_span(lasted, language))
-    return text
-
-
-def _span(seconds: float, language: Language) -> Markup:
-    span = formats.span_of(seconds)
-    return say(language, f"time.{span.unit}", n=span.n)
-
-
-def _of_change(sign: Sign, language: Language) -> Markup:
-    """What a sign of a host says whose pages changed."""
-    if sign.is_back:
-        text = say(language, "signs.bodies_back", n=sign.n, of=sign.of)
-        return text + say(language, "signs.bodies_left", n=sign.left) if sign.left else text
-    text = say(language, f"sign.{sign.why}")
-    if sign.kind is SignKind.WALL:
-        return text + say(language, "signs.wall", n=sign.n, of=sign.of)
-    if sign.n:
-        return text + say(language, "signs.changed", version=sign.n)
-    return text + say(language, "signs.taken_back" if sign.is_mended else "signs.learning")
+    return Markup(wording.sign_words(sign, language, say, told))  # noqa: S704 - escaped by ``say``
 
 
 # A topic: what keeps it from finding stories, or how many it finds.
@@ -228,7 +186,9 @@ def topic_sentence(details: TopicDetails) -> Sentence:
         return Sentence(Level.WARN, "paused")
     for each in details.receivers:
         if each.failing_since:
-            return Sentence(Level.BAD, f"{each.kind}_fails", {"error": each.last_error})
+            known = (ReceiverKind.WEBHOOK, ReceiverKind.COMMAND)
+            key = f"{each.kind if each.kind in known else 'receiver'}_fails"
+            return Sentence(Level.BAD, key, {"name": each.name, "error": each.last_error})
     if figures is None:
         return Sentence(Level.REST, "reading")
     report, line, most = figures.report, figures.report.topic, details.max_pages

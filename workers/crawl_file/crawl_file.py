@@ -11,6 +11,11 @@
 
     [overrides."www.example.com/news/*.html"]
     drop = ["div.share"]
+
+    [receivers.oncall]
+    kind = "feishu"
+    target = "https://open.feishu.cn/open-apis/bot/v2/hook/..."
+    signs = "bad"
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ from crawlclean.cleaning.urls.normal_form import host_of, normalize
 from crawlclean.cleaning.urls.url_choice import compile_patterns
 from crawlclean.crawler.hosts_file import HostOverride, read_tables
 from crawlclean.storage.config import Count, setting
+from crawlclean.storage.receiver_types import ReceiverOrder
 from crawlclean.workers.answers.control import FileProblem
 from crawlclean.workers.config import (
     DROPPED,
@@ -48,6 +54,7 @@ from crawlclean.workers.crawl_file.toml_lines import (
     read_text,
     read_toml,
 )
+from crawlclean.workers.receiver_orders import read_order
 
 if TYPE_CHECKING:
     from crawlclean.cleaning.model.overrides import Override
@@ -64,6 +71,8 @@ OVERRIDES_HELP = (
     "what you say of the pages of a host or of a URL class: "
     '[overrides."www.example.com/news/*.html"]'
 )
+RECEIVERS = "receivers"
+RECEIVERS_HELP = "who is told of signs, stories and ends of crawls: [receivers.oncall]"
 AT_ONCE = 16  # each waits for its own host; a worker keeps as many site models
 
 
@@ -144,6 +153,13 @@ def example() -> str:
     lines += ['# body = ["#text", "//div[@class=\'text\']"]', '# keep = ["p.lead"]']
     lines += ['# title = ["h1"]', '# author = ["span.by"]', '# date = ["time"]']
     lines += ['# next = ["a.next"]', '# kind = "article"']
+    lines += ["", "# --- receivers ---", "", f"# {RECEIVERS_HELP}", "# [receivers.oncall]"]
+    lines += ['# kind = "feishu"  # or dingtalk, wecom, slack, mail, webhook']
+    lines += ['# target = "https://open.feishu.cn/open-apis/bot/v2/hook/..."']
+    lines += ['# signs = "bad"  # or "warn"', "# ended = true", '# stories = ["quake"]']
+    lines += ['# digest = ["quake"]', '# digest_at = "08:00"', '# zone = "Asia/Shanghai"']
+    lines += ['# quiet = "22:00-07:00"', "# red_passes = true", "# most_an_hour = 20"]
+    lines += ['# lang = "zh"']
     return "\n".join(lines) + "\n"
 
 
@@ -195,6 +211,7 @@ class CrawlFile:
         values: Of the keys that it has, with paths from its folder: ``{"max_depth": 3}``.
         hosts: The tables of hosts, as in a hosts file.
         overrides: Those of each host that has a table; () where all its tables are empty.
+        receivers: Those of its tables, by name.
         lines: Line of each key and of each element of an array.
     """
 
@@ -202,6 +219,7 @@ class CrawlFile:
     values: Mapping[str, Any]
     hosts: Mapping[str, Any]
     overrides: Mapping[str, tuple[Override, ...]]
+    receivers: Mapping[str, ReceiverOrder]
     lines: Mapping[Place, int]
 
     @property
@@ -246,12 +264,15 @@ def parse_crawl_file(path: Path, tables: Mapping[str, Any], problems: Problems) 
     values: dict[str, Any] = {}
     hosts = tables.get(HOSTS, {})
     overrides: Mapping[str, tuple[Override, ...]] = {}
+    receivers: Mapping[str, ReceiverOrder] = {}
     for name, raw in tables.items():
         if name == HOSTS and isinstance(raw, dict):
             add_problems_of_tables(raw, problems, (HOSTS,))
         elif name == OVERRIDES and isinstance(raw, dict):
             overrides = _overrides(raw, problems)
-        elif name in (HOSTS, OVERRIDES):
+        elif name == RECEIVERS and isinstance(raw, dict):
+            receivers = _receivers(raw, problems)
+        elif name in (HOSTS, OVERRIDES, RECEIVERS):
             problems.add(f"{name} is {described(raw)}, no table", name)
         elif name not in keys or isinstance(raw, dict):
             problems.add(_unknown(name, raw, keys), name)
@@ -267,6 +288,7 @@ def parse_crawl_file(path: Path, tables: Mapping[str, Any], problems: Problems) 
         values=values,
         hosts=hosts if is_table else {},
         overrides=overrides,
+        receivers=receivers,
         lines=problems.lines,
     )
 
@@ -298,6 +320,20 @@ def _overrides(tables: Mapping[str, Any], problems: Problems) -> dict[str, tuple
             except ConfigError as error:  # one of the selectors is named already, or all are long
                 problems.add(str(error), OVERRIDES, name)
     return {host: tuple(each) for host, each in found.items()}
+
+
+def _receivers(tables: Mapping[str, Any], problems: Problems) -> dict[str, ReceiverOrder]:
+    """Returns the valid receivers; adds a problem for each of the others."""
+    found = {}
+    for name, table in tables.items():
+        try:
+            if not isinstance(table, dict):
+                raise ConfigError(f"{name} is {described(table)}, no table")
+            found[name] = read_order(name, table)
+        except ConfigError as error:
+            key = re.split("[: ]", str(error), maxsplit=1)[0]
+            problems.add(str(error), RECEIVERS, name, key)
+    return found
 
 
 def _said(key: str, raw: Any, problems: Problems, name: str) -> Any:

@@ -43,7 +43,6 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.store.topics import dated
 from crawlclean.storage.topic_types import (
     JudgedPage,
-    ReceiverKind,
     TopicJudgement,
     TopicRow,
     TopicState,
@@ -64,15 +63,13 @@ DIGITS = 4  # of a relevance: more would differ between two machines and mean no
 class CrawlTopic:
     """The topic of one crawl, for the pages of one job."""
 
-    def __init__(
-        self, topic: Topic, model: LinkModel, notify: tuple[ReceiverKind, ...] = ()
-    ) -> None:
+    def __init__(self, topic: Topic, model: LinkModel, notify: tuple[str, ...] = ()) -> None:
         """Prepares the words that are looked for in anchor texts.
 
         Args:
             topic: What judges pages.
             model: What ranks links.
-            notify: Who is told of relevant pages.
+            notify: Names of receivers that are told of relevant pages.
         """
         self.topic = topic
         self.notify = notify
@@ -211,7 +208,7 @@ def load_crawl_topic(store: Store, ranks: TopicRanks, spec: CrawlSpec) -> CrawlT
     topic = Topic.from_bytes(row.packed)
     packed, _ = ranks.weights(spec.crawl_id)
     model = LinkModel.from_bytes(packed) if packed else stored_model(store, topic)
-    return CrawlTopic(topic, model, tuple(each.kind for each in store.receivers.of(topic.name)))
+    return CrawlTopic(topic, model, tuple(each.name for each in store.receivers.of(topic.name)))
 
 
 def stored_model(store: Store, topic: Topic) -> LinkModel:
@@ -257,7 +254,7 @@ def judged_again(store: Store, before: CleanRecord, outcome: Outcome) -> Outcome
             continue
         judgement = judgement_of(_unpacked(row.packed), record)
         if is_other or not page.judgement.is_relevant:
-            told = [r.kind for r in store.receivers.of(row.name) if r.since <= page.fetched_at]
+            told = [r.name for r in store.receivers.of(row.name) if r.since <= page.fetched_at]
             judgement = replace(judgement, notify=tuple(told))
         becomes = judgement.is_relevant and not page.judgement.is_relevant
         outcome = replace(outcome, images_due=outcome.images_due or becomes)

@@ -27,6 +27,7 @@ from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.workers.answers.control import Check, CheckStatus, TargetKind
 from crawlclean.workers.config import Settings
 from crawlclean.workers.hooks.loading import find_hooks
+from crawlclean.workers.operations.alerting.receivers import troubles
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.controlling.crawl_states import pause_text
 from crawlclean.workers.operations.controlling.crawls import (
@@ -35,7 +36,6 @@ from crawlclean.workers.operations.controlling.crawls import (
     queue_text,
 )
 from crawlclean.workers.operations.controlling.waits import hold_lines
-from crawlclean.workers.operations.topics.receivers import troubles
 from crawlclean.workers.processes.fleet import size_of
 from crawlclean.workers.spoken import counted, say, some_of
 

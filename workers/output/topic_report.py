@@ -12,9 +12,9 @@ from msgspec import UNSET
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.storage.opening import open_store
 from crawlclean.storage.store.protocol import Store
+from crawlclean.workers.answers.notices import ReceiverLine
 from crawlclean.workers.answers.topics import (
     HarvestStep,
-    ReceiverLine,
     TopicBudget,
     TopicImages,
     TopicLine,

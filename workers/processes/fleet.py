@@ -33,7 +33,7 @@ from crawlclean.storage.queue.embedded import (
 )
 from crawlclean.storage.queue.entries import process_name
 from crawlclean.storage.queue.frontier import Frontier
-from crawlclean.workers.config import PREFIX, Settings, to_environ, variable
+from crawlclean.workers.config import PREFIX, SECRETS, Settings, to_environ, variable
 from crawlclean.workers.processes.fork_server import ForkedProcess, ForkServer, is_fork_safe
 
 # Supervision of a fleet: starts processes, restarts the dead ones, stops them in order.
@@ -41,7 +41,7 @@ from crawlclean.workers.processes.fork_server import ForkedProcess, ForkServer, 
 log = logging.getLogger(__name__)
 
 STOP_LIMIT_S = 20.0  # a job of pages ends sooner; those of a killed worker are done again, unblamed
-_NOT_OF_SPIDERS = (variable("mongodb_url"), variable("webhook_secret"))
+_NOT_OF_SPIDERS = tuple(variable(name) for name in SECRETS if name != "redis_url")
 FIRST_PAUSE_S = 0.2  # one that was killed once is back at once
 LONGEST_PAUSE_S = 10.0  # so often one that keeps dying is started, with a line of the log each time
 STEADY_S = 30.0  # who lived so long has not died of its start

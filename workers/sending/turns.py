@@ -6,39 +6,53 @@
 - **At least once.** A row ends after the receiver has taken it. What is killed in between sends it
   again with the same id.
 - **A story once.** A row whose story was told is a copy and is not sent.
+- **Together.** What waits goes as one message, but for the stories of a webhook. People's messages
+  wait for some seconds, so that what comes at once is one, and for the end of quiet hours, and for
+  the hour in which so many were sent as may be.
 - **Never for ever.** A row older than ``GIVE_UP_S`` is given up, and so are the oldest when more
   than ``MOST_WAITING`` wait. Both are counted.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from zoneinfo import ZoneInfo
 
-from crawlclean.cleaning.errors import ServiceError
+import msgspec
+
+from crawlclean.cleaning.errors import ServiceError, StoreDamaged
+from crawlclean.cleaning.json_values import DAMAGE
 from crawlclean.storage.queue.entries import process_name
+from crawlclean.storage.receiver_types import OutboxRow, Receiver, ReceiverKind, SentMessage
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.topic_types import OutboxRow, Receiver, ReceiverKind
 from crawlclean.workers.answers.found_stories import found_story
+from crawlclean.workers.answers.notices import Notice
 from crawlclean.workers.answers.schema import encode
 from crawlclean.workers.answers.topics import StoryMessage
 from crawlclean.workers.config import Settings
-from crawlclean.workers.sending.webhook import Result, Webhook
+from crawlclean.workers.receiver_orders import QUIET
+from crawlclean.workers.sending.delivering import Courier, Item, text_of
+from crawlclean.workers.sending.webhook import Result
+from crawlclean.workers.words import Language
 
-# Makes the message about a page of the outbox, and delivers it to the receiver it is for.
+# Makes what is told of a row of the outbox.
 
 TYPE = "topic.story"
-COMMAND_IS_GONE = "not run any more: set a webhook (--edit --webhook URL --no-command)"
+STORY, TEST = "story", "test"
+"""Levels of rows that are no signs; a test waits for nothing."""
+
+_NOTICE = msgspec.json.Decoder(Notice)
 
 
-def message_of(store: Store, row: OutboxRow) -> StoryMessage | None:
-    """Returns the message; None when the page is purged, or is not relevant any more."""
+def story_message(store: Store, row: OutboxRow) -> StoryMessage | None:
+    """Returns a story; None when its page is purged, or is not relevant any more."""
     page = store.topics.page(row.topic, row.page_id)
     if page is None or not page.judgement.is_relevant:
         return None
@@ -47,17 +61,46 @@ def message_of(store: Store, row: OutboxRow) -> StoryMessage | None:
     return StoryMessage(type=TYPE, timestamp=row.at, data=story) if story else None
 
 
-def deliver(webhook: Webhook, receiver: Receiver, message: StoryMessage) -> Result:
-    """Sends one message; returns how it ended. A command of an older version always fails."""
-    if receiver.kind is ReceiverKind.COMMAND:
-        return Result(COMMAND_IS_GONE)
-    return webhook.send(
-        receiver.target,
-        message.data.id,
-        encode(message),
-        int(time.time()),
-        is_private=receiver.is_private,
-    )
+def notice_row(receiver: str, notice: Notice) -> OutboxRow:
+    """Returns a notice as a row of the outbox."""
+    level = TEST if notice.type == "test" else notice.level
+    text = encode(notice).decode()
+    return OutboxRow(receiver=receiver, id=notice.id, at=notice.at, level=level, notice=text)
+
+
+def read_notice(row: OutboxRow) -> Notice:
+    """Returns the notice of a row.
+
+    Raises:
+        StoreDamaged: This program never wrote it.
+    """
+    try:
+        return _NOTICE.decode(row.notice)
+    except DAMAGE as error:
+        raise StoreDamaged(f"a stored notice cannot be read: {error}") from error
+
+
+# When a receiver may be sent something.
+
+
+def is_quiet(receiver: Receiver, now: datetime) -> bool:
+    """Whether it is a quiet hour of a receiver."""
+    hours = QUIET.fullmatch(receiver.quiet)
+    if not hours:
+        return False
+    local = now.astimezone(ZoneInfo(receiver.zone))
+    minute = local.hour * 60 + local.minute
+    begin, end = (int(hours[n]) * 60 + int(hours[n + 1]) for n in (1, 3))
+    return begin <= minute < end if begin <= end else not end <= minute < begin
+
+
+def open_levels(store: Store, receiver: Receiver, now: datetime) -> Collection[str]:
+    """Levels of what may be sent to a receiver now; (): all."""
+    if store.messages.free_at(receiver, now) > now:
+        return (TEST,)
+    if is_quiet(receiver, now):
+        return (TEST, "bad") if receiver.red_passes else (TEST,)
+    return ()
 
 
 log = logging.getLogger(__name__)
@@ -72,6 +115,11 @@ MOST_WAITING = 10_000
 """Rows of a receiver: 2 MB, and more than anyone reads."""
 
 BATCH = 50  # rows that are read at once, for a turn of at most a minute
+MOST_IN_ONE = 20  # things that one message tells: more are no news, but a list
+GATHER_S = 10.0
+"""How long a message for people waits for what comes with it: signs of one outage come in looks of
+some seconds, stories of a busy crawl one a second."""
+
 TURN_S = 60.0
 """Of one turn at most; then others get the thread."""
 
@@ -84,7 +132,7 @@ THREADS = 16
 """Receivers that hang at the same time before others wait for them."""
 
 
-Deliver = Callable[[Receiver, StoryMessage], Result]
+Deliver = Callable[[Receiver, Sequence[Item], str], Result]
 """Sends one message to a receiver, and returns how it ended; raises nothing for a receiver."""
 
 
@@ -124,7 +172,8 @@ class Sender:
             return None
         taken = self._trimmed(taken)
         while not self._must_end() and self._now() - begun < timedelta(seconds=TURN_S):
-            rows = store.receivers.waiting(taken, BATCH)
+            levels = open_levels(store, taken, self._now())
+            rows = store.receivers.waiting(taken, BATCH, levels)
             if not rows:
                 break
             tries = taken.tries
@@ -138,17 +187,21 @@ class Sender:
         return taken
 
     def _send_rows(self, receiver: Receiver, rows: Sequence[OutboxRow]) -> Receiver | None:
-        """Sends some rows until one fails."""
+        """Sends some rows until one fails, or the receiver may be sent no more for a while."""
         failing = receiver.tries
-        for place, row in enumerate(rows):
+        is_stuck = failing + 1 >= STUCK_TRIES  # one of them may be what is refused
+        parts = [[row] for row in rows] if is_stuck else parts_of(receiver, rows)
+        for place, part in enumerate(parts):
             held = self._held(receiver)
             if held is None or self._must_end():
                 return held
-            receiver, result = self._send(held, row)
+            if place and receiver.most_an_hour and open_levels(self._store, held, self._now()):
+                return held
+            receiver, result = self._send(held, part)
             if not result.error:
                 continue
-            if failing + 1 >= STUCK_TRIES and place == 0 and len(rows) > 1:
-                return self._try_next(receiver, rows, result)
+            if is_stuck and place == 0 and len(parts) > 1:
+                return self._try_next(receiver, parts, result)
             return self._failed(receiver, result)
         return receiver
 
@@ -160,44 +213,73 @@ class Sender:
         until = now + timedelta(seconds=HOLD_S)
         return self._store.receivers.take(receiver, receiver.owner, until)
 
-    def _try_next(self, receiver: Receiver, rows: Sequence[OutboxRow], result: Result) -> Receiver:
-        """Sends the second row; if it goes through, the first is given up."""
+    def _try_next(
+        self, receiver: Receiver, parts: Sequence[Sequence[OutboxRow]], result: Result
+    ) -> Receiver:
+        """Sends the second part; if it goes through, the first is given up."""
         before = receiver.sent
-        receiver, second = self._send(receiver, rows[1])
+        receiver, second = self._send(receiver, parts[1])
         if second.error or receiver.sent == before:
             return self._failed(receiver, result)
-        log.warning(
-            "a story is given up: the receiver takes others",
-            extra={**_names(receiver), "page": rows[0].page_id, "error": result.error},
-        )
-        return self._store.receivers.end(receiver, rows[0], lost=1)
+        for row in parts[0]:
+            extra = {"receiver": receiver.name, "id": row.id, "error": result.error}
+            log.warning("a message is given up: the receiver takes others", extra=extra)
+            receiver = self._store.receivers.end(receiver, row, lost=1)
+        return receiver
 
-    def _send(self, receiver: Receiver, row: OutboxRow) -> tuple[Receiver, Result]:
-        """Sends one row, or ends it without; an error leaves the row where it is."""
+    def _send(self, receiver: Receiver, rows: Sequence[OutboxRow]) -> tuple[Receiver, Result]:
+        """Sends some rows as one message, ends those that need none; an error leaves the others."""
+        left: list[tuple[OutboxRow, Sequence[int], Item]] = []
+        for row in rows:
+            receiver, numbers, item = self._prepared(receiver, row)
+            # Two pages that may tell one story do not go together: the second waits for the first.
+            beside = {number for _, others, _ in left for number in others}
+            if item is not None and not beside.intersection(numbers):
+                left.append((row, numbers, item))
+        if not left:
+            return receiver, Result()
+        items = [item for _, _, item in left]
+        message_id = _message_id(items)
+        result = self._deliver(receiver, items, message_id)
+        text, _ = text_of(items, Language(receiver.lang))
+        self._store.messages.add(
+            SentMessage(
+                receiver=receiver.name, message_id=message_id, text=text, n=len(items),
+                error=result.error,
+            )
+        )  # fmt: skip
+        if result.error:
+            return receiver, result
+        for row, numbers, _ in left:
+            receiver = self._store.receivers.end_sent(receiver, row, numbers[:2])
+        return self._store.receivers.worked(receiver, self._now()), result
+
+    def _prepared(
+        self, receiver: Receiver, row: OutboxRow
+    ) -> tuple[Receiver, Sequence[int], Item | None]:
+        """What is told of a row, with the numbers of its story; ends a row that tells nothing."""
         receivers, now = self._store.receivers, self._now()
         if (now - row.at).total_seconds() > GIVE_UP_S:
-            log.warning("a story is given up: too old", extra=_names(receiver))
-            return receivers.end(receiver, row, lost=1), Result()
+            log.warning("a message is given up: too old", extra={"receiver": receiver.name})
+            return receivers.end(receiver, row, lost=1), (), None
+        if row.notice:
+            return receiver, (), read_notice(row)
         stories = self._store.stories
         numbers = stories.numbers(row.page_id)
         told = receivers.told(row, numbers)
         if row.page_id in told:  # by a sender that was killed, or before the page was fetched again
-            return receivers.end(receiver, row), Result()
+            return receivers.end(receiver, row), (), None
         if any(stories.is_copy(row.page_id, each) for each in told):
-            return receivers.end(receiver, row, copies=1), Result()
-        message = message_of(self._store, row)
+            return receivers.end(receiver, row, copies=1), (), None
+        message = story_message(self._store, row)
         if message is None:
-            return receivers.end(receiver, row), Result()
-        result = self._deliver(receiver, message)
-        if result.error:
-            return receiver, result
-        receiver = receivers.end_sent(receiver, row, numbers[:2])
-        return receivers.worked(receiver, self._now()), result
+            return receivers.end(receiver, row), (), None
+        return receiver, numbers, message
 
     def _failed(self, receiver: Receiver, result: Result) -> Receiver:
         pause_s = max(pause_after(receiver.tries + 1), result.wait_s)
         now = self._now()
-        extra = {**_names(receiver), "error": result.error, "retry_in_s": round(pause_s)}
+        extra = {"receiver": receiver.name, "error": result.error, "retry_in_s": round(pause_s)}
         log.warning("a receiver was not reached", extra=extra)
         return self._store.receivers.failed(
             receiver, result.error, now, now + timedelta(seconds=pause_s)
@@ -208,21 +290,37 @@ class Sender:
         too_many = self._store.receivers.count_waiting(receiver) - MOST_WAITING
         if too_many <= 0:
             return receiver
-        log.warning(
-            "stories are given up: too many wait", extra={**_names(receiver), "n": too_many}
-        )
+        extra = {"receiver": receiver.name, "n": too_many}
+        log.warning("messages are given up: too many wait", extra=extra)
         for row in self._store.receivers.waiting(receiver, too_many):
             receiver = self._store.receivers.end(receiver, row, lost=1)
         return receiver
 
 
+def parts_of(receiver: Receiver, rows: Sequence[OutboxRow]) -> list[list[OutboxRow]]:
+    """Rows that go as one message each: a story of a webhook stands alone."""
+    if receiver.kind is not ReceiverKind.WEBHOOK:
+        return [list(rows[n : n + MOST_IN_ONE]) for n in range(0, len(rows), MOST_IN_ONE)]
+    parts: list[list[OutboxRow]] = []
+    for row in rows:
+        if row.notice and parts and parts[-1][0].notice and len(parts[-1]) < MOST_IN_ONE:
+            parts[-1].append(row)
+        else:
+            parts.append([row])
+    return parts
+
+
+def _message_id(items: Sequence[Item]) -> str:
+    """The id of a message: that of what it tells, of several a digest of theirs."""
+    ids = [each.data.id if isinstance(each, StoryMessage) else each.id for each in items]
+    if len(ids) == 1:
+        return ids[0]
+    return f"several:{hashlib.sha256(' '.join(ids).encode()).hexdigest()[:24]}"
+
+
 def pause_after(tries: int) -> float:
     """Seconds between a failure and the next try: 10, 20, 40 ... 3,600."""
     return float(min(FIRST_PAUSE_S * 2 ** min(tries - 1, 20), LONGEST_PAUSE_S))
-
-
-def _names(receiver: Receiver) -> dict[str, str]:
-    return {"topic": receiver.topic, "receiver": receiver.kind.value}
 
 
 class Turns:
@@ -237,40 +335,54 @@ class Turns:
         self._store = store
         self._end_by = math.inf
         self._owner = process_name(os.getpid())
-        webhook = Webhook(settings.workers.webhook_secret, settings.crawl.ca_file)
-        send = partial(deliver, webhook)
         self._sender = Sender(
-            store, send, lambda: datetime.now(UTC), lambda: time.monotonic() > self._end_by
-        )
+            store, Courier(settings).deliver, lambda: datetime.now(UTC),
+            lambda: time.monotonic() > self._end_by,
+        )  # fmt: skip
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="sender")
-        self._busy: dict[tuple[str, str], Future[Receiver | None]] = {}
+        self._busy: dict[str, Future[Receiver | None]] = {}
 
-    def begin(self, *, topic: str = "", at_once: bool = False) -> None:
+    def begin(
+        self, of: Collection[str] | None = None, *, at_once: bool = False, gathers: bool = True
+    ) -> None:
         """Begins the turns that are due.
 
         Args:
-            topic: Only of its receivers; ``""``: of all topics.
+            of: Names of receivers; None: all.
             at_once: Whether receivers that failed lately have their turn, too.
+            gathers: Whether messages for people wait for what may come with them.
 
         Raises:
             ServiceError: The store is away, or was in a turn.
         """
-        for key, future in list(self._busy.items()):
+        for name, future in list(self._busy.items()):
             if future.done():
-                del self._busy[key]
+                del self._busy[name]
                 future.result()
-        now = datetime.now(UTC)
-        found = self._store.receivers.of(topic) if topic else self._store.receivers.all()
+        now, store = datetime.now(UTC), self._store
+        found = [each for each in store.receivers.all() if of is None or each.name in of]
         for receiver in sorted(found, key=lambda each: each.next_try):
-            key = (receiver.topic, receiver.kind.value)
             is_due = at_once or receiver.next_try <= now
             # Its own, without a turn: that of a turn that failed, or of a process that died and had
             # the same number, as in a container that is started again.
             is_ours = receiver.owner == self._owner
-            if key in self._busy or not is_due or not (is_ours or is_free(receiver, now)):
+            if receiver.name in self._busy or not is_due or not (is_ours or is_free(receiver, now)):
                 continue
-            if self._store.receivers.count_waiting(receiver):
-                self._busy[key] = self._pool.submit(self._sender.take_turn, receiver, self._owner)
+            if self._has_work(receiver, now, gathers=gathers and not at_once):
+                turn = self._pool.submit(self._sender.take_turn, receiver, self._owner)
+                self._busy[receiver.name] = turn
+
+    def _has_work(self, receiver: Receiver, now: datetime, *, gathers: bool) -> bool:
+        """Whether anything is to be sent to a receiver at this moment."""
+        store = self._store
+        if not store.receivers.waiting(receiver, 1):
+            return False
+        oldest = store.receivers.waiting(receiver, 1, open_levels(store, receiver, now))
+        gathers = gathers and receiver.kind is not ReceiverKind.WEBHOOK
+        return any(
+            not gathers or row.level == TEST or now - row.at >= timedelta(seconds=GATHER_S)
+            for row in oldest
+        )
 
     def hurry(self) -> None:
         """Lets each turn end after what it sends: the process is about to end."""
@@ -290,7 +402,7 @@ class Turns:
                 for future in list(self._busy.values()):
                     future.result()
                 if last_round_s:
-                    self.begin()
+                    self.begin(gathers=False)
         except ServiceError as error:
             log.warning("sending ends without a last round", extra={"error": str(error)})
         self._pool.shutdown(cancel_futures=True)

@@ -21,8 +21,7 @@ import re
 import socket
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
-from ipaddress import ip_address
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
@@ -31,11 +30,11 @@ from crawlclean.cleaning.errors import ConfigError
 from crawlclean.crawler.addresses.public import is_public
 
 TIMEOUT_S = 10.0  # a receiver has only to take the message; it may work on it later
-MOST_HEADER_BYTES = 32 << 10  # of an answer, of which the status alone counts
+MOST_HEADER_BYTES = 32 << 10  # of an answer, of which a webhook's status alone counts
+MOST_ANSWER_BYTES = 32 << 10  # of a chat's answer: some hundred bytes of JSON
 MOST_WAIT_S = 3600.0  # of a Retry-After
 PREFIX = "whsec_"
-HIDDEN_CHARS = 16
-"""A part of a path this long is the secret of a chat service: ``/services/T1/B2/x8Qf...``."""
+_LENGTH = re.compile(rb"^content-length:\s*(\d{1,9})\s*$", re.IGNORECASE | re.MULTILINE)
 _RETRY_AFTER = re.compile(rb"^retry-after:\s*(\d{1,9})\s*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -46,48 +45,12 @@ class Result:
     Attributes:
         error: Why it failed, one line without secrets: ``status 500``; ``""``: it succeeded.
         wait_s: Seconds that the receiver asks to be left alone, 0 without.
+        body: What it answered, as far as it was asked for.
     """
 
     error: str = ""
     wait_s: float = 0.0
-
-
-def check_url(url: str) -> None:
-    """Checks the URL of a webhook.
-
-    Raises:
-        ConfigError: It is no http or https URL with a host, or has a user's name in it.
-    """
-    try:
-        parts = urlsplit(url)
-        port_is_right = parts.port != 0
-    except ValueError:
-        raise ConfigError("--webhook is no URL") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_right:
-        raise ConfigError("--webhook needs a URL that begins with http:// or https://")
-    if not url.isascii() or re.search(r"[\x00-\x20\x7f]", url):
-        raise ConfigError("--webhook: write the URL in ASCII, other characters as %XX")
-    if "@" in parts.netloc:
-        raise ConfigError("--webhook: no user or password in the URL; receivers check signatures")
-
-
-def is_plainly_private(url: str) -> bool:
-    """Whether a URL names a private address as such: ``http://127.0.0.1:8000/``, ``localhost``."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        ip_address(host)
-    except ValueError:  # a name
-        return False
-    return not is_public(host)
-
-
-def hidden(url: str) -> str:
-    """Returns a URL for people and logs: long parts of the path and the query are ``***``."""
-    parts = urlsplit(url)
-    path = "/".join("***" if len(p) >= HIDDEN_CHARS else p for p in parts.path.split("/"))
-    return f"{parts.scheme}://{parts.netloc}{path}{'?***' if parts.query else ''}"
+    body: bytes = b""
 
 
 def signature_of(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
@@ -109,54 +72,47 @@ def signature_of(secret: str, message_id: str, timestamp: int, body: bytes) -> s
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
-class Webhook:
-    """Delivers messages by POST."""
+class Posting:
+    """Posts messages to addresses that were checked."""
 
-    def __init__(self, secret: str = "", ca_file: Path | None = None) -> None:
+    def __init__(self, ca_file: Path | None = None) -> None:
         """Reads the certificates at the first https URL.
 
         Args:
-            secret: Signs the messages; ``""``: they are not signed.
             ca_file: Private certificate authorities, trusted besides those of the system.
         """
-        self._secret = secret
         self._ca_file = ca_file
 
-    def send(
-        self, url: str, message_id: str, body: bytes, timestamp: int, *, is_private: bool
+    def post(
+        self,
+        url: str,
+        body: bytes,
+        headers: dict[str, str],
+        *,
+        is_private: bool,
+        reads: bool = False,
     ) -> Result:
-        """Sends one message and waits for the answer, ``TIMEOUT_S`` at most.
+        """Sends JSON and waits for the answer, ``TIMEOUT_S`` at most.
 
         Args:
             url: As checked by ``check_url``.
-            message_id: The same for every try.
             body: JSON.
-            timestamp: Seconds since 1970 UTC.
+            headers: Headers besides the usual ones.
             is_private: Whether loopback and private addresses are allowed.
+            reads: Whether the body of the answer is wanted.
         """
-        headers = {
-            "content-type": "application/json",
-            "webhook-id": message_id,
-            "webhook-timestamp": str(timestamp),
-        }
-        if self._secret:
-            signature = signature_of(self._secret, message_id, timestamp, body)
-            headers["webhook-signature"] = signature
+        headers = {"content-type": "application/json", **headers}
         loop = asyncio.new_event_loop()  # that of asyncio.run waits for a look-up which is given up
         try:
             return loop.run_until_complete(
-                self._post(urlsplit(url), headers, body, is_private=is_private)
+                self._post(urlsplit(url), headers, body, is_private=is_private, reads=reads)
             )
         except TimeoutError:
             return Result(f"no answer within {TIMEOUT_S:g} s")
-        except ssl.SSLCertVerificationError as error:
-            return Result(f"its certificate is wrong: {error.verify_message}")
-        except ssl.SSLError as error:
-            return Result(f"no TLS: {error.reason or 'broken'}")
         except socket.gaierror as error:
             return Result(f"its name is not found: {error.strerror}")
         except OSError as error:
-            return Result(f"no connection: {error.strerror or type(error).__name__}")
+            return Result(why_no_connection(error))
         except (EOFError, asyncio.LimitOverrunError, ValueError):
             return Result("its answer is no HTTP")
         finally:
@@ -164,19 +120,31 @@ class Webhook:
             loop.close()
 
     async def _post(
-        self, url: SplitResult, headers: dict[str, str], body: bytes, *, is_private: bool
+        self,
+        url: SplitResult,
+        headers: dict[str, str],
+        body: bytes,
+        *,
+        is_private: bool,
+        reads: bool,
     ) -> Result:
         async with asyncio.timeout(TIMEOUT_S):
             host, is_tls = url.hostname or "", url.scheme == "https"
             port = url.port or (443 if is_tls else 80)
             addresses = await _addresses(host, port)
             if not is_private and not all(map(is_public, addresses)):
-                return Result("its address is private: allow it with --webhook-private")
+                return Result(
+                    "its address is private: allow it with private=true, or --webhook-private"
+                )
             reader, writer = await self._connect(addresses, port, host if is_tls else None)
             try:
                 writer.write(_request(url, headers, body) + body)
                 await writer.drain()
-                return _result(await _answer(reader))
+                head = await _answer(reader)
+                result = _result(head)
+                if reads and not result.error:
+                    return replace(result, body=await _body(reader, head))
+                return result
             finally:
                 writer.transport.abort()
 
@@ -203,10 +171,56 @@ class Webhook:
         raise why
 
     def _tls(self) -> ssl.SSLContext:
-        context = ssl.create_default_context()
-        if self._ca_file is not None:
-            context.load_verify_locations(self._ca_file)
-        return context
+        return trusting(self._ca_file)
+
+
+class Webhook:
+    """Delivers messages by POST."""
+
+    def __init__(self, secret: str = "", ca_file: Path | None = None) -> None:
+        """Sends nothing yet.
+
+        Args:
+            secret: Signs the messages; ``""``: they are not signed.
+            ca_file: As of ``Posting``.
+        """
+        self._secret = secret
+        self._posting = Posting(ca_file)
+
+    def send(
+        self, url: str, message_id: str, body: bytes, timestamp: int, *, is_private: bool
+    ) -> Result:
+        """Sends one message and waits for the answer, ``TIMEOUT_S`` at most.
+
+        Args:
+            url: As checked by ``check_url``.
+            message_id: The same for every try.
+            body: JSON.
+            timestamp: Seconds since 1970 UTC.
+            is_private: Whether loopback and private addresses are allowed.
+        """
+        headers = {"webhook-id": message_id, "webhook-timestamp": str(timestamp)}
+        if self._secret:
+            signature = signature_of(self._secret, message_id, timestamp, body)
+            headers["webhook-signature"] = signature
+        return self._posting.post(url, body, headers, is_private=is_private)
+
+
+def trusting(ca_file: Path | None) -> ssl.SSLContext:
+    """What checks certificates; private authorities are trusted besides those of the system."""
+    context = ssl.create_default_context()
+    if ca_file is not None:
+        context.load_verify_locations(ca_file)
+    return context
+
+
+def why_no_connection(error: OSError) -> str:
+    """Why a connection failed, one line."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is wrong: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"no TLS: {error.reason or 'broken'}"
+    return f"no connection: {error.strerror or type(error).__name__}"
 
 
 async def _addresses(host: str, port: int) -> list[str]:
@@ -235,6 +249,19 @@ async def _answer(reader: asyncio.StreamReader) -> bytes:
         head = await reader.readuntil(b"\r\n\r\n")
         if not head.startswith((b"HTTP/1.1 1", b"HTTP/1.0 1")):
             return head
+
+
+async def _body(reader: asyncio.StreamReader, head: bytes) -> bytes:
+    """The body of an answer, of ``MOST_ANSWER_BYTES`` at most."""
+    if size := _LENGTH.search(head):
+        return await reader.readexactly(min(int(size[1]), MOST_ANSWER_BYTES))
+    body = b""
+    while b"chunked" in head.lower() and len(body) < MOST_ANSWER_BYTES:
+        n = int((await reader.readline()).partition(b";")[0], 16)
+        if not n:
+            return body
+        body += (await reader.readexactly(min(n, MOST_ANSWER_BYTES) + 2))[:-2]
+    return body or await reader.read(MOST_ANSWER_BYTES)
 
 
 def _result(head: bytes) -> Result:

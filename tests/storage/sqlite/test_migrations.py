@@ -26,6 +26,24 @@ def columns(db: sqlite3.Connection) -> dict[str, list[Any]]:
     return {name: sorted(map(str, (row[1:] for row in rows))) for name, rows in found.items()}
 
 
+OLD_RECEIVERS = (
+    """CREATE TABLE receivers (topic TEXT, kind TEXT, target TEXT, is_private INTEGER,
+    since INTEGER, owner TEXT, owned_until INTEGER, next_try INTEGER, tries INTEGER,
+    failing_since INTEGER, last_error TEXT, last_sent INTEGER, sent INTEGER, copies INTEGER,
+    given_up INTEGER, PRIMARY KEY (topic, kind))""",
+    "CREATE TABLE outbox (topic TEXT, kind TEXT, page_id TEXT, at INTEGER, "
+    "PRIMARY KEY (topic, kind, page_id))",
+    "CREATE INDEX outbox_by_time ON outbox (topic, kind, at, page_id)",
+    "CREATE TABLE told (topic TEXT, kind TEXT, number INTEGER, page_id TEXT, "
+    "PRIMARY KEY (topic, kind, number)) WITHOUT ROWID",
+    "INSERT INTO receivers VALUES ('quake', 'webhook', 'http://a.example/', 1, 7, '', 8, 9, 2, 7, "
+    "'status 500', NULL, 3, 4, 5)",
+    "INSERT INTO outbox VALUES ('quake', 'webhook', '4f', 7)",
+    "INSERT INTO told VALUES ('quake', 'webhook', 12, 'a page')",
+)
+"""The tables of schemas 14 to 17, with a webhook of topic ``quake`` for which a page waits."""
+
+
 def make_schema_14(store: SqliteStore) -> None:
     """Turns a closed file into one of schema 14: without queues, confidence, publication."""
     with closing(sqlite3.connect(store.path)) as db:
@@ -44,6 +62,10 @@ def make_schema_14(store: SqliteStore) -> None:
             "host ON topic_pages (topic, relevant, host, day)",
         ):
             db.execute(f"CREATE INDEX topic_pages_by_{old}")
+        for name in ("receivers", "outbox", "told", "alerts", "messages"):
+            db.execute(f"DROP TABLE {name}")
+        for table in OLD_RECEIVERS:
+            db.execute(table)
         db.execute("PRAGMA user_version = 14")
         db.commit()
 
@@ -57,10 +79,16 @@ def test_a_file_of_schema_14_is_brought_to_ours(store: SqliteStore) -> None:
     with closing(sqlite3.connect(store.path)) as db:
         ours = columns(db)
     make_schema_14(store)
-    (row,) = store.crawls.all()
-    assert (row.spec.crawl_id, row.state, row.queue) == ("c1", CrawlState.STOPPED, "")
+    (crawl,) = store.crawls.all()
+    assert (crawl.spec.crawl_id, crawl.state, crawl.queue) == ("c1", CrawlState.STOPPED, "")
     assert store.records.count() == 2
     assert store.topics.newest("quake", 9, relevant=True, host=HOST) == [page]
+    (kept,) = store.receivers.of("quake")
+    assert (kept.name, kept.private, kept.tries) == ("webhook:quake", True, 2)
+    assert (kept.last_error, kept.sent, kept.given_up) == ("status 500", 3, 5)
+    (row,) = store.receivers.waiting(kept, 9)
+    assert (row.topic, row.page_id, row.level) == ("quake", "4f", "story")
+    assert store.receivers.told(row, [12]) == {"a page"}
     store.crawls.give_to("c1", "q1")
     store.close()
     with closing(sqlite3.connect(store.path)) as db:

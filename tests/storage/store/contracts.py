@@ -11,6 +11,7 @@ from tests.storage.store.models_contract import ModelsContract
 from tests.storage.store.pauses_contract import PausesContract
 from tests.storage.store.pictures_contract import PicturesContract
 from tests.storage.store.queues_contract import QueuesContract
+from tests.storage.store.receivers_contract import ReceiversContract
 from tests.storage.store.revisits_contract import RevisitsContract
 from tests.storage.store.rules_contract import RulesContract
 from tests.storage.store.search_contract import SearchContract
@@ -35,6 +36,7 @@ class EveryContract(
     PausesContract,
     PicturesContract,
     QueuesContract,
+    ReceiversContract,
     RevisitsContract,
     RulesContract,
     StoriesContract,

@@ -13,9 +13,6 @@ from crawlclean.storage.store.rows import to_microseconds
 from crawlclean.storage.store.topics import KEPT_MODELS
 from crawlclean.storage.topic_types import (
     JudgedPage,
-    OutboxRow,
-    Receiver,
-    ReceiverKind,
     StoredLinkModel,
     StoredReading,
     TopicJudgement,
@@ -52,12 +49,6 @@ def judged(path: str, relevance: float, at: float = 0.0, **changes: object) -> O
     )
     outcome = make_outcome(path, at=later(at))
     return replace(outcome, judgements=(replace(judgement, **changes),))  # type: ignore[arg-type]
-
-
-def receiver(kind: ReceiverKind = ReceiverKind.WEBHOOK) -> Receiver:
-    return Receiver(
-        topic="quake", kind=kind, target="http://a.example/", since=T0, next_try=T0, owned_until=T0
-    )
 
 
 def ids(*outcomes: Outcome) -> tuple[str, ...]:
@@ -255,69 +246,6 @@ class TopicsContract:
         store.topics.mark_learned(model)
         assert store.topics.hubs("quake", [hub_id], 12, 2) == []
 
-    def test_what_is_to_be_sent_waits_once_for_each_receiver(self, store: Store) -> None:
-        kinds = (ReceiverKind.COMMAND, ReceiverKind.WEBHOOK)
-        for kind in kinds:
-            store.receivers.put(receiver(kind))
-        assert tuple(each.kind for each in store.receivers.of("quake")) == kinds
-        good, bad = judged("/1", 0.9, notify=kinds), judged("/2", 0.1, notify=kinds)
-        for _ in range(2):
-            store.save([good, bad])
-        for each in store.receivers.all():
-            (row,) = store.receivers.waiting(each, 9)
-            assert (row.page_id, row.kind) == (good.queued.page_id, each.kind)
-            assert store.receivers.count_waiting(each) == 1
-
-    def test_a_receiver_is_taken_by_one_sender(self, store: Store) -> None:
-        store.receivers.put(receiver())
-        (read,) = store.receivers.of("quake")
-        assert read == receiver()
-        taken = some(store.receivers.take(read, "a.1", later(60)))
-        assert store.receivers.take(read, "b.1", later(60)) is None
-        held = some(store.receivers.take(taken, "a.1", later(90)))
-        store.receivers.give_back(replace(held, owner="b.1"), T0)
-        assert store.receivers.of("quake") == [held]
-        store.receivers.give_back(held, later(5))
-        assert store.receivers.of("quake") == [replace(read, owned_until=later(5))]
-
-    def test_a_row_ends_once_and_its_story_is_told(self, store: Store) -> None:
-        store.receivers.put(receiver())
-        first, second = (judged(f"/{n}", 0.9, notify=(ReceiverKind.WEBHOOK,)) for n in (1, 2))
-        store.save([first, second])
-        held = receiver()
-        rows = {row.page_id: row for row in store.receivers.waiting(held, 9)}
-        sent, copy = rows[first.queued.page_id], rows[second.queued.page_id]
-        numbers = store.stories.numbers(sent.page_id)
-        assert store.receivers.told(sent, numbers) == set()
-        for _ in range(2):  # a killed sender's row is ended again
-            after = store.receivers.end_sent(held, sent, [*numbers, 7])
-        assert store.receivers.told(copy, [7, 8]) == {sent.page_id}
-        assert store.receivers.told(copy, [8]) == set()
-        after = store.receivers.end(after, copy, copies=1)
-        failed = store.receivers.failed(after, "status 500", later(1), later(9))
-        assert store.receivers.of("quake") == [failed]
-        assert (failed.sent, failed.copies, failed.tries) == (1, 1, 1)
-        worked = store.receivers.worked(failed, later(9))
-        assert store.receivers.of("quake") == [worked]
-        assert (worked.failing_since, worked.last_sent) == (None, later(9))
-        assert store.receivers.waiting(held, 9) == []
-
-    def test_a_new_target_keeps_what_waits_and_what_was_told(self, store: Store) -> None:
-        store.receivers.put(receiver())
-        store.save([judged("/1", 0.9, notify=(ReceiverKind.WEBHOOK,))])
-        store.receivers.failed(receiver(), "status 500", later(1), later(9))
-        store.receivers.put(replace(receiver(), target="http://b.example/", next_try=later(2)))
-        (now,) = store.receivers.all()
-        assert (now.target, now.tries, now.failing_since) == ("http://b.example/", 0, None)
-        assert store.receivers.count_waiting(now) == 1
-        assert store.receivers.remove("quake", ReceiverKind.COMMAND) == 0
-        assert store.receivers.remove("quake") == 1
-        assert store.receivers.count_waiting(now) == 0
-        store.receivers.end(
-            now, OutboxRow(topic="quake", kind=now.kind, page_id="x", at=T0), sent=1
-        )
-        assert store.receivers.all() == []
-
     def test_deleting(self, store: Store) -> None:
         mine, other = judged("/1", 0.9), make_outcome("/2", crawl_id="c2")
         adopted = replace(other, judgements=mine.judgements)
@@ -328,9 +256,7 @@ class TopicsContract:
         assert [page.crawl_id for page in store.topics.newest("quake", 9)] == ["c1"]
         store.delete_crawl("c1")
         assert store.topics.newest("quake", 9) == []
-        store.receivers.put(receiver())
         assert store.topics.delete("quake")
-        assert store.receivers.all() == []
         assert not store.topics.delete("quake")
         assert store.topics.model("quake") is None
 

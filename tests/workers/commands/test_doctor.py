@@ -6,7 +6,6 @@ import os
 import shutil
 from collections import namedtuple
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,11 +14,12 @@ import pytest
 from crawlclean.cleaning.topics.topic import TopicSpec
 from crawlclean.storage.crawl_types import CrawlSpec, CrawlState
 from crawlclean.storage.queue.embedded import default_memory_bytes
+from crawlclean.storage.receiver_types import ReceiverKind
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.topic_types import ReceiverKind
 from crawlclean.workers.jobs.topics import TopicOrder, first_version
 from tests.kit.commands import DataFolder
-from tests.storage.store.topics_contract import judged, receiver
+from tests.storage.store.receivers_contract import put_receiver
+from tests.storage.store.topics_contract import judged
 
 CHECKS = [
     "python",
@@ -77,9 +77,8 @@ def test_what_a_folder_holds(tmp_path: Path) -> None:
 
 def test_a_receiver_that_fails_for_hours_is_named(tmp_path: Path) -> None:
     began = datetime.now(UTC) - timedelta(hours=3)
-    kept = receiver()
     store = SqliteStore(tmp_path / "records.sqlite")
-    store.receivers.put(kept)
+    kept = put_receiver(store)
     assert checked(tmp_path)[1]["receivers"] == "ok    1 of topics, none fails"
     store.receivers.failed(kept, "status 500", began, began)
     store.close()
@@ -92,12 +91,12 @@ def test_a_receiver_that_fails_for_hours_is_named(tmp_path: Path) -> None:
 def test_a_command_that_an_older_version_stored_is_named_until_it_is_removed(
     tmp_path: Path,
 ) -> None:
-    stored = replace(receiver(ReceiverKind.COMMAND), target='["/usr/bin/tee", "-a", "new.jsonl"]')
+    words = '["/usr/bin/tee", "-a", "new.jsonl"]'
     with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
         order = TopicOrder(spec=TopicSpec(name="quake", query="地震"))
         store.topics.create(first_version(order, []))
-        store.receivers.put(stored)
-        store.save([judged("/1", 0.9, notify=(ReceiverKind.COMMAND,))])
+        stored = put_receiver(store, ReceiverKind.COMMAND, target=words)
+        store.save([judged("/1", 0.9, notify=(stored.name,))])
     said = checked(tmp_path)[1]["receivers"]
     assert said.startswith("WARN  the command of topic quake is not run any more: ")
     folder = DataFolder(tmp_path)

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawlclean.workers.console import charts, formats
+from crawlclean.workers import formats
+from crawlclean.workers.console import charts
 from crawlclean.workers.console.charts import COLUMNS, Line, Part
 
 

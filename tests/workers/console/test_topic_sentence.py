@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from crawlclean.cleaning.topics.topic import TopicSpec
-from crawlclean.storage.topic_types import ReceiverKind, TopicState
+from crawlclean.storage.receiver_types import ReceiverKind
+from crawlclean.storage.topic_types import TopicState
+from crawlclean.workers.answers.notices import ReceiverLine
 from crawlclean.workers.answers.topics import (
     HarvestStep,
-    ReceiverLine,
     TopicBudget,
     TopicHost,
     TopicLine,
@@ -39,6 +40,8 @@ REPORT = TopicReport(
     harvest=(STEP,) * 10, days=(), newest=(), reprints=(), hosts=(HOST,),
 )  # fmt: skip
 FAILING = ReceiverLine(
+    name="webhook:quake", signs="", ended=False, stories=("quake",), digest=(), digest_at="08:00",
+    zone="UTC", quiet="", red_passes=False, most_an_hour=0, lang="en", source="",
     kind=ReceiverKind.WEBHOOK, target="http://b.example/", may_be_private=False, since=NOW,
     waiting=4, sent=2, copies=0, given_up=0, tries=3, next_try=NOW, failing_since=NOW,
     last_error="<b>status 500</b>", last_sent=None,
@@ -74,6 +77,11 @@ def line(**values: Any) -> TopicReport:
 CASES = [
     (details(None, TopicState.PAUSED, receivers=(FAILING,)), "paused", "warn"),
     (details(None, receivers=(FAILING,)), "webhook_fails", "bad"),
+    (
+        details(receivers=(replace(FAILING, kind=ReceiverKind.SLACK),)),
+        "receiver_fails",
+        "bad",
+    ),
     (
         details(receivers=(replace(FAILING, kind=ReceiverKind.COMMAND),)),
         "command_fails",

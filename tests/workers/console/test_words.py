@@ -28,6 +28,7 @@ from crawlclean.cleaning.records import (
 )
 from crawlclean.storage.crawl_types import CrawlState, FailureReason, Scope, UrlState
 from crawlclean.storage.live_state import ProcessRole, WaitReason
+from crawlclean.storage.receiver_types import ReceiverKind
 from crawlclean.storage.store.journal import EventKind, OperationState
 from crawlclean.storage.store.models import DriftOutcome, LearnReason
 from crawlclean.workers.console.actions import Refusal
@@ -72,6 +73,7 @@ ENUMS: dict[str, type[StrEnum]] = {
     "detail": Detail,
     "sign_kind": SignKind,
     "via": Via,
+    "receiver": ReceiverKind,
 }
 SYMBOLS = {"GET", "N", "n", "k", "j", "g", "Enter", "AES"}
 
@@ -133,7 +135,9 @@ def test_templates_keep_the_content_policy(path: Path) -> None:
 
 
 def test_every_key_of_the_templates_exists_and_every_entry_is_used() -> None:
-    sources = [*TEMPLATES, *(ROOM / "static").glob("*.js"), *ROOM.rglob("*.py")]
+    rooms = (ROOM, ROOM.parent / "operations", ROOM.parent / "sending")  # of screens and messages
+    programs = [file for room in rooms for file in room.rglob("*.py")]
+    sources = [*TEMPLATES, *(ROOM / "static").glob("*.js"), *programs]
     text = "\n".join(p.read_text("utf-8") for p in sources if p.parent.name != "words")
     asked = set(re.findall(r"""\b_\(\s*["']([\w.]+)["']\s*[,)]""", text))
     assert asked - set(all_words()) == set()

@@ -18,7 +18,6 @@ from crawlclean.storage.crawl_types import KeepRaw, UrlState
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.models import LearnReason
 from crawlclean.storage.store.protocol import Store
-from crawlclean.storage.topic_types import Receiver, ReceiverKind
 from crawlclean.workers.jobs.learning import learn_host, roll_back
 from crawlclean.workers.jobs.outcomes import end_page
 from crawlclean.workers.jobs.recleaning import older_records, reclean_records
@@ -29,6 +28,7 @@ from tests.kit.mongo_server import MongoServer, own_store, running
 from tests.kit.recount import counted, recount
 from tests.kit.stored_topics import TOPIC, judged_page, store_topic
 from tests.kit.timing import wait_until
+from tests.storage.store.receivers_contract import put_receiver
 
 # Loaded by the command's interpreter: a kill is to come in the middle.
 SLOW = """
@@ -158,11 +158,7 @@ def test_a_receiver_hears_of_what_a_page_tells_by_the_model_alone(
     store_site(store, 6)
     store_topic(store, 0, others=0, title="渔船")
     since = T0 + timedelta(seconds=since_s)
-    receiver = Receiver(
-        topic=TOPIC, kind=ReceiverKind.WEBHOOK, target="http://127.0.0.1/", since=since,
-        next_try=since, owned_until=since,
-    )  # fmt: skip
-    store.receivers.put(receiver)
+    receiver = put_receiver(store, topic=TOPIC, at=since)
     cold = end_page(fetched(7), KeepRaw.ALL, None).outcome
     assert cold.record is not None
     record = cold.record if body is None else replace(cold.record, body=body)

@@ -11,6 +11,7 @@ from contextlib import closing
 import pytest
 
 from crawlclean.cleaning.errors import StoreDamaged
+from crawlclean.workers.operations.alerting.alerts import Alerting
 from crawlclean.workers.processes import housekeeper as module
 from crawlclean.workers.processes.housekeeper import Housekeeper
 from tests.kit.crawls import ROOT, command, environment
@@ -73,7 +74,7 @@ def test_sweeping_goes_on_beside_turns_that_fail_or_are_slow(
     monkeypatch.setattr(Housekeeper, "_revisit", sleep)
     monkeypatch.setattr(module, "REST_S", 0.5)
     with bench.context() as context:
-        thread = threading.Thread(target=Housekeeper(context).work, args=(stop,))
+        thread = threading.Thread(target=Housekeeper(context, Alerting).work, args=(stop,))
         begun = time.monotonic()
         thread.start()
         wait_until(lambda: bench.frontier.counters().get("sweeps", 0) >= 3 and len(failed) > 1)

@@ -7,38 +7,31 @@ import signal
 import threading
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from crawlclean.cleaning.topics.topic import TopicSpec
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.topic_types import Receiver as StoredReceiver, ReceiverKind
 from crawlclean.workers.jobs.topics import TopicOrder, first_version
 from tests.kit.commands import DataFolder
 from tests.kit.crawls import start
 from tests.kit.receiver import Receiver, hanging_until
 from tests.kit.timing import LIMIT_S, wait_until
+from tests.storage.store.receivers_contract import put_receiver
 from tests.storage.store.stories_contract import page, text
 from tests.storage.store.topics_contract import judged
 
-KIND = ReceiverKind.WEBHOOK
 TOPIC = "储能.2"
 
 
 def fill(data: Path, url: str) -> None:
     """Stores a topic with two stories that wait for a webhook."""
     data.mkdir()
-    now = datetime.now(UTC)
-    receiver = StoredReceiver(
-        topic=TOPIC, kind=KIND, target=url, is_private=True, since=now, next_try=now,
-        owned_until=now,
-    )  # fmt: skip
     with closing(SqliteStore(data / "records.sqlite")) as store:
         order = TopicOrder(spec=TopicSpec(name=TOPIC, query="地震"))
         store.topics.create(first_version(order, []))
-        store.receivers.put(receiver)
+        name = put_receiver(store, topic=TOPIC, target=url).name
         for n in (1, 2):
-            judgements = judged(f"/{n}", 0.9, topic=TOPIC, notify=(KIND,)).judgements
+            judgements = judged(f"/{n}", 0.9, topic=TOPIC, notify=(name,)).judgements
             store.save([replace(page(f"/{n}", text(n)), judgements=judgements)])
 
 

@@ -6,36 +6,41 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import structs
 
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.queue.entries import process_name
+from crawlclean.storage.receiver_types import Receiver, ReceiverKind, ReceiverOrder
 from crawlclean.storage.sqlite.store import SqliteStore
-from crawlclean.storage.topic_types import Receiver, ReceiverKind
+from crawlclean.workers.answers.notices import Notice
 from crawlclean.workers.answers.topics import StoryMessage
 from crawlclean.workers.config import Settings
 from crawlclean.workers.sending import turns as module
+from crawlclean.workers.sending.delivering import Item
 from crawlclean.workers.sending.turns import (
     GIVE_UP_S,
     Sender,
     Turns,
     is_dead,
     is_free,
+    notice_row,
     pause_after,
 )
 from crawlclean.workers.sending.webhook import Result
 from tests.kit.receiver import Receiver as WebReceiver, hanging_until
+from tests.kit.some import some
 from tests.kit.timing import LIMIT_S, wait_until
+from tests.storage.store.receivers_contract import HOOK, put_receiver
 from tests.storage.store.stories_contract import at, page, text
-from tests.storage.store.topics_contract import judged, receiver as stored_receiver
-
-KIND = ReceiverKind.WEBHOOK
+from tests.storage.store.topics_contract import judged
 
 
 class World:
@@ -47,14 +52,12 @@ class World:
         self.told: list[str] = []
         self.refused: set[str] = set()
         self.is_down = False
-        store.receivers.put(
-            Receiver(
-                topic="quake", kind=KIND, target="http://127.0.0.1/", since=self.clock,
-                next_try=self.clock, owned_until=self.clock,
-            )
-        )  # fmt: skip
+        put_receiver(store, at=self.clock)
 
-    def deliver(self, _: Receiver, message: StoryMessage) -> Result:
+    def deliver(self, _: Receiver, items: Sequence[Item], message_id: str) -> Result:
+        (message,) = items
+        assert isinstance(message, StoryMessage)
+        assert message.data.id == message_id
         url = message.data.url
         if self.is_down or url in self.refused:
             return Result("status 500")
@@ -64,7 +67,7 @@ class World:
     def save(self, path: str, body: str = "", minutes: int = 0) -> None:
         """Stores a relevant page."""
         made = page(f"/{path}", body or text(sum(map(ord, path))), at=at(minutes))
-        judgements = judged(f"/{path}", 0.9, notify=(KIND,)).judgements
+        judgements = judged(f"/{path}", 0.9, notify=(HOOK,)).judgements
         self.store.save([replace(made, judgements=judgements)])
 
     @property
@@ -196,11 +199,139 @@ def test_a_removed_receiver_stays_removed(world: World) -> None:
     world.save("a")
 
     def deliver(*_: object) -> Result:
-        world.store.receivers.remove("quake")
+        world.store.receivers.remove(HOOK)
         return Result()
 
     Sender(world.store, deliver, lambda: world.clock).take_turn(world.receiver, "me.1")
     assert world.store.receivers.of("quake") == []
+
+
+class People(World):
+    """A receiver of people's messages: they gather, wait for quiet hours, and are bounded."""
+
+    def __init__(self, store: SqliteStore, **wants: Any) -> None:
+        super().__init__(store)
+        self.store.receivers.remove(HOOK)
+        self.messages: list[Sequence[Item]] = []
+        self.clock = datetime.now(UTC)
+        order = {"kind": ReceiverKind.FEISHU, "target": "http://127.0.0.1/", "stories": ("quake",)}
+        store.receivers.put("team", ReceiverOrder(**(order | wants)), at=self.clock)
+
+    def deliver(self, _: Receiver, items: Sequence[Item], message_id: str) -> Result:
+        if any(isinstance(each, Notice) and each.id in self.refused for each in items):
+            return Result("code 9499: bad request")
+        self.messages.append(items)
+        self.told.append(message_id)
+        return Result()
+
+    def notice(self, name: str, level: str = "bad") -> None:
+        made = Notice(id=name, type="sign", at=self.clock, level=level, title=name)
+        self.store.receivers.tell([notice_row("team", made)])
+
+    @property
+    def receiver(self) -> Receiver:
+        return some(self.store.receivers.get("team"))
+
+    def titles(self) -> list[list[str]]:
+        """The titles of what each message tells."""
+        return [
+            [each.title if isinstance(each, Notice) else each.data.title for each in message]
+            for message in self.messages
+        ]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(tmp_path / "records.sqlite")) as store:
+        yield store
+
+
+def test_what_waits_for_people_is_one_message(kept: SqliteStore) -> None:
+    people = People(kept)
+    for n in range(module.MOST_IN_ONE + 2):
+        people.notice(f"sign:{n:02}")
+    after = people.turn()
+    assert [len(each) for each in people.messages] == [module.MOST_IN_ONE, 2]
+    assert (after.sent, people.waiting()) == (module.MOST_IN_ONE + 2, 0)
+    (newest, first) = kept.messages.read(receiver="team")
+    assert (first.n, newest.n, first.message_id) == (module.MOST_IN_ONE, 2, people.told[0])
+    assert first.text == "20 messages, the first: 🔴 sign:00"
+
+
+def test_two_pages_of_one_story_are_told_once_in_a_message_for_people(kept: SqliteStore) -> None:
+    people = People(kept)
+    for name, body in (("a", text(7, 900)), ("b", text(7, 900)), ("c", text(8))):
+        made = page(f"/{name}", body)
+        judgements = judged(f"/{name}", 0.9, notify=("team",)).judgements
+        kept.save([replace(made, judgements=judgements)])
+    after = people.turn()
+    assert (after.sent, after.copies, people.waiting()) == (2, 1, 0)
+    assert [len(each) for each in people.messages] == [2]
+
+
+def test_quiet_hours_hold_what_is_told_until_they_end(kept: SqliteStore) -> None:
+    people = People(kept, quiet="22:00-07:00", zone="Asia/Shanghai")
+    people.clock = people.clock.replace(hour=14, minute=30)  # 22:30 in Shanghai
+    people.notice("sign:1")
+    assert (people.turn().sent, people.turn(3600).sent) == (0, 0)
+    people.notice("sign:2", "warn")
+    assert people.turn(7 * 3600).sent == 0  # 06:30
+    assert people.turn(1800).sent == 2
+    assert people.titles() == [["sign:1", "sign:2"]]
+
+
+def test_red_signs_pass_quiet_hours_where_that_is_asked(kept: SqliteStore) -> None:
+    people = People(kept, quiet="00:00-23:59", red_passes=True)
+    people.clock = people.clock.replace(hour=12)
+    for n in range(module.BATCH + 5):
+        people.notice(f"sign:{n:02}", "warn")
+    people.notice("sign:red")
+    assert people.turn().sent == 1
+    assert people.titles() == [["sign:red"]]
+
+
+def test_no_more_messages_an_hour_than_asked_and_nothing_is_lost(kept: SqliteStore) -> None:
+    people = People(kept, most_an_hour=2)
+    people.clock = datetime.now(UTC)
+    for n in range(5):
+        people.notice(f"sign:{n}")
+        people.turn(1)
+    assert people.titles() == [["sign:0"], ["sign:1"]]
+    assert people.turn(1800).sent == 2
+    assert people.turn(1900).sent == 5
+    assert people.titles()[2:] == [["sign:2", "sign:3", "sign:4"]]
+
+
+def test_a_thing_that_alone_is_refused_does_not_stop_the_others(kept: SqliteStore) -> None:
+    people = People(kept)
+    for n in range(3):
+        people.notice(f"sign:{n}")
+    people.refused = {"sign:0"}
+    for _ in range(module.STUCK_TRIES):
+        after = people.turn(3600)
+    assert (after.sent, after.given_up, people.waiting()) == (2, 1, 0)
+    errors = [each.error for each in kept.messages.read(receiver="team") if each.error]
+    assert errors == ["code 9499: bad request"] * module.STUCK_TRIES
+
+
+def test_messages_for_people_wait_a_moment_for_others_and_a_test_does_not(
+    kept: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with WebReceiver(lambda _: 200) as web:
+        web.text = '{"code":0}'
+        people = People(kept, target=web.url, private=True)
+        monkeypatch.setattr(module, "GATHER_S", 3600.0)
+        turns = Turns(kept, Settings())
+        people.notice("sign:1")
+        turns.begin()
+        made = Notice(id="test:1", type="test", at=people.clock, level="info", title="test")
+        assert web.got == []
+        kept.receivers.remove("team")
+        people = People(kept, target=web.url, private=True, quiet="00:00-23:59")
+        kept.receivers.tell([notice_row("team", made)])
+        turns.begin()
+        wait_until(lambda: len(web.got) == 1, LIMIT_S)
+        turns.finish()
 
 
 def test_pauses_grow_to_an_hour() -> None:
@@ -209,10 +340,9 @@ def test_pauses_grow_to_an_hour() -> None:
 
 def save_waiting(store: SqliteStore, topic: str, url: str, stories: int) -> None:
     """Stores a receiver of a topic with stories that wait for it."""
-    kept = replace(stored_receiver(), topic=topic, target=url, is_private=True)
-    store.receivers.put(kept)
+    kept = put_receiver(store, topic=topic, target=url)
     for n in range(stories):
-        judgements = judged(f"/{n}", 0.9, topic=topic, notify=(kept.kind,)).judgements
+        judgements = judged(f"/{n}", 0.9, topic=topic, notify=(kept.name,)).judgements
         store.save([replace(page(f"/{n}", text(n)), judgements=judgements)])
 
 
@@ -270,13 +400,13 @@ def test_a_sender_goes_on_with_the_receiver_of_its_namesake(tmp_path: Path) -> N
         assert len(told.got) == 1
 
 
-def test_the_receiver_of_a_dead_sender_is_free_at_once() -> None:
+def test_the_receiver_of_a_dead_sender_is_free_at_once(world: World) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         ended.wait()
     now = datetime.now(UTC)
-    held = replace(stored_receiver(), owned_until=now + timedelta(seconds=60))
+    held = structs.replace(world.receiver, owned_until=now + timedelta(seconds=60))
     assert is_dead(process_name(ended.pid))
-    assert is_free(replace(held, owner=process_name(ended.pid)), now)
-    assert not is_free(replace(held, owner=process_name(os.getpid())), now)
-    assert not is_free(replace(held, owner="another-machine.1"), now)
-    assert is_free(replace(held, owner="another-machine.1"), now + timedelta(seconds=61))
+    assert is_free(structs.replace(held, owner=process_name(ended.pid)), now)
+    assert not is_free(structs.replace(held, owner=process_name(os.getpid())), now)
+    assert not is_free(structs.replace(held, owner="another-machine.1"), now)
+    assert is_free(structs.replace(held, owner="another-machine.1"), now + timedelta(seconds=61))

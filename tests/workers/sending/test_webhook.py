@@ -19,14 +19,9 @@ import standardwebhooks
 
 from crawlclean.cleaning.errors import ConfigError
 from crawlclean.workers.answers.found_stories import message_id
+from crawlclean.workers.receiver_orders import check_url, hidden, is_plainly_private
 from crawlclean.workers.sending import webhook
-from crawlclean.workers.sending.webhook import (
-    Webhook,
-    check_url,
-    hidden,
-    is_plainly_private,
-    signature_of,
-)
+from crawlclean.workers.sending.webhook import Webhook, signature_of
 from tests.kit.documents import blocks_of
 from tests.kit.mongo_server import free_port
 from tests.kit.receiver import Receiver
@@ -213,7 +208,7 @@ def test_other_programs_and_nobody_are_named(monkeypatch: pytest.MonkeyPatch) ->
             "http://a.example:0/", "http://a.example:99999/", "http://例.example/", "http://[::1"],
 )  # fmt: skip
 def test_a_wrong_url_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match="--webhook"):
+    with pytest.raises(ConfigError, match="a receiver's URL"):
         check_url(url)
 
 

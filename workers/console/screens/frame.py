@@ -8,9 +8,9 @@ from crawlclean import __dist__
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.storage.live_state import SILENT_S
 from crawlclean.workers.console.access import IDLE_S, LoginResult
-from crawlclean.workers.console.formats import zones
 from crawlclean.workers.console.guards import session_cookie
 from crawlclean.workers.console.routes import Console, Page, own_path, render, see
+from crawlclean.workers.formats import zones
 from crawlclean.workers.metrics import read_metrics
 from crawlclean.workers.operations.api_tokens import list_tokens
 from crawlclean.workers.operations.watching.signs.judging import NEWEST, STILL_S

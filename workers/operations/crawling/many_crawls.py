@@ -18,6 +18,7 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import EndedBy, SiteReport
 from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.crawl_file import CrawlFile
+from crawlclean.workers.operations.alerting.receivers import use_receivers
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
 from crawlclean.workers.operations.crawling.lifecycle import (
     INTERRUPTED,
@@ -173,6 +174,7 @@ def run_sites(
     def crawl(backends: CrawlBackends, _: bool) -> tuple[list[SiteReport], CrawlOutcome]:
         nonlocal part
         use_overrides(backends, file, urls, watcher.print_line)
+        use_receivers(backends.store, file)
         part = _Sites(backends, specs, at_once, watcher, part)
         took = part.run(fresh=fresh)
         outcome = crawl_outcome(backends.store, [spec.crawl_id for spec in specs])

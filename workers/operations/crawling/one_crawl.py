@@ -14,6 +14,7 @@ from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, U
 from crawlclean.workers.answers.crawls import EndedBy, RunSummary
 from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.crawl_file import CrawlFile
+from crawlclean.workers.operations.alerting.receivers import use_receivers
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
 from crawlclean.workers.operations.crawling.lifecycle import (
     RECLEANING,
@@ -89,6 +90,7 @@ def run_crawl(
         if not goes_on:
             begin()
         use_overrides(backends, file, spec.seeds, watcher.print_line)
+        use_receivers(backends.store, file)
         part = _OneCrawl(backends, spec, watcher, part)
         return part.run(fresh=fresh)
 

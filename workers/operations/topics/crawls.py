@@ -24,15 +24,15 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.storage.topic_types import JudgedPage, TopicRow, TopicState
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.outcomes import stored_page
-from crawlclean.workers.operations.backends import Backends, existing_store
-from crawlclean.workers.operations.crawling.one_crawl import Ended, Watcher, run_crawl
-from crawlclean.workers.operations.crawling.specs import crawl_spec, read_list
-from crawlclean.workers.operations.topics.receivers import (
+from crawlclean.workers.operations.alerting.receivers import (
     ReceiverFlags,
     check_receivers,
     set_receivers,
     troubles,
 )
+from crawlclean.workers.operations.backends import Backends, existing_store
+from crawlclean.workers.operations.crawling.one_crawl import Ended, Watcher, run_crawl
+from crawlclean.workers.operations.crawling.specs import crawl_spec, read_list
 from crawlclean.workers.operations.topics.topics import (
     TopicFlags,
     begin_topic,

@@ -162,7 +162,7 @@ def _pages(
                 return
             told, relevant = ALONE
             if story := stories.get(page.page_id):
-                ask = partial(_told, backends, topic, story)
+                ask = partial(who_tells, backends, topic, story)
                 told, relevant = backends.remembered(("told", topic, story), TOLD_S, ask)
             if show != "stories" or not relevant or relevant[0] == page.page_id:
                 yield page, (told, relevant)
@@ -171,7 +171,8 @@ def _pages(
         after = _place(found[-1])
 
 
-def _told(backends: Backends, topic: str, story_id: str) -> Told:
+def who_tells(backends: Backends, topic: str, story_id: str) -> Told:
+    """A story, and the relevant pages of a topic that tell it in the order of fetching."""
     with backends.store() as store:
         story = store.stories.story(story_id)
         if story is None:  # deleted meanwhile

@@ -39,11 +39,11 @@ from crawlclean.workers.answers.topics import (
 from crawlclean.workers.config import Settings
 from crawlclean.workers.jobs.images import wanted_pages
 from crawlclean.workers.jobs.topics import examples_of, order_of, stored_model
+from crawlclean.workers.operations.alerting.receivers import receiver_lines
 from crawlclean.workers.operations.backends import Backends
 from crawlclean.workers.operations.files.stored_images import split_by_kind
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.topics.reading import DAY_US, list_topic_stories
-from crawlclean.workers.operations.topics.receivers import receiver_lines
 from crawlclean.workers.operations.topics.stories import story_line
 from crawlclean.workers.operations.topics.topics import find_topic, seen_topics
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends

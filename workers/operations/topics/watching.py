@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.storage.topic_types import TopicRow
-from crawlclean.workers.answers.topics import ReceiverLine, TopicReport
+from crawlclean.workers.answers.notices import ReceiverLine
+from crawlclean.workers.answers.topics import TopicReport
 from crawlclean.workers.jobs.topics import TopicOrder, order_of
+from crawlclean.workers.operations.alerting.receivers import receiver_lines
 from crawlclean.workers.operations.parts import Part, Place
-from crawlclean.workers.operations.topics.receivers import receiver_lines
 from crawlclean.workers.operations.topics.reports import (
     FIRST_S,
     TopicFigures,

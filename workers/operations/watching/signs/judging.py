@@ -30,6 +30,7 @@ class SignKind(StrEnum):
 
     SILENT = "silent"  # a process is not heard: it hangs, was stopped, or its machine is gone
     ROOM = "room"  # the disk, the quota or the queue's memory is nearly full, or will be
+    RECEIVER = "receiver"  # messages do not arrive
     POISON = "poison"  # a page killed workers and was set aside
     SEED = "seed"  # a page where a crawl begins gave no record
     WALL = "wall"  # a host's pages have lost their bodies, and nothing better is learned
@@ -44,10 +45,11 @@ class SignKind(StrEnum):
     PAUSED = "paused"  # somebody paused a host
 
 
-_BAD = frozenset({SignKind.SILENT, SignKind.POISON, SignKind.WALL, SignKind.FORMS, SignKind.STILL})
+_BAD = frozenset({SignKind.SILENT, SignKind.RECEIVER, SignKind.POISON, SignKind.WALL,
+                  SignKind.FORMS, SignKind.STILL})  # fmt: skip
 """Signs of what does not mend itself; the others may be meant."""
 
-_OF_OTHERS = frozenset({SignKind.SILENT, SignKind.ROOM, SignKind.POISON})
+_OF_OTHERS = frozenset({SignKind.SILENT, SignKind.ROOM, SignKind.RECEIVER, SignKind.POISON})
 """Signs of processes, of the machine, and of single pages; a host whose seed failed is not fine."""
 
 _HOLDS_OF_HOSTS = frozenset({WaitReason.SLOW_DOWN, WaitReason.AWAY, WaitReason.GONE,
@@ -57,6 +59,7 @@ _HOLDS_OF_HOSTS = frozenset({WaitReason.SLOW_DOWN, WaitReason.AWAY, WaitReason.G
 _PAGES: Final[Mapping[SignKind, str]] = {
     SignKind.SILENT: "/queues",
     SignKind.ROOM: "/space",
+    SignKind.RECEIVER: "/receivers",
     SignKind.POISON: "/failures/group?{failures}",
     SignKind.SEED: "/failures?{failures}",
     SignKind.STILL: "/crawls/{crawl}",
@@ -73,11 +76,12 @@ class Sign(Struct, frozen=True, kw_only=True):
         kind: What is wrong.
         host: The host; of a process, that whose pages it holds; ``""``: none.
         crawl_id: The crawl; ``""``: every one.
-        target: The process, ``machine.4711``; the URL class, ``/cal/{n}/{n}.html``; the seed;
-            ``""``: the host or crawl.
+        target: The process, ``machine.4711``; the URL class, ``/cal/{n}/{n}.html``; the seed; the
+            receiver; ``""``: the host or crawl.
         n: Pages without their body, of bodies that are back the newest pages with one; pages of the
             class; failed pages, requests, seeds; pages that the process holds; the new version of
-            the model; bytes that are free; pages fetched a minute; URLs that came.
+            the model; bytes that are free; pages fetched a minute; URLs that came; messages that
+            wait.
         of: Of so many: bytes of the disk or the quota; pages since the change, or the newest;
             records that the re-cleaning looked at; seeds; pages fetched a minute before; pages
             fetched while URLs came; pages of the crawl before.

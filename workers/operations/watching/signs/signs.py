@@ -63,7 +63,7 @@ def all_signs(backends: KeptBackends) -> tuple[Sequence[Sign], LookedAt]:
         with suppress(ServiceError, OSError):
             found.extend(_room(backends))
         with suppress(ServiceError), backends.store() as store:  # none yet, or away
-            found.extend(_poison(store))
+            found += [*_receivers(store), *_poison(store)]
             pauses = pauses_of(backends, store)
             changed = list(_changed(backends, store, pauses))
             signs, running, seen = look(backends, running_waits(backends))
@@ -135,6 +135,23 @@ def _trends(backends: KeptBackends) -> Iterator[Sign]:
     for what, values in rooms.items():
         if sign := judge_trend(what, full_in_s(values, found.step_s), values, limit):
             yield sign
+
+
+UNREACHED_S = 60.0
+"""A receiver that fails this long is a sign; one that restarts is back by then."""
+
+
+def _receivers(store: Store) -> Iterator[Sign]:
+    """Receivers that take nothing."""
+    now = datetime.now(UTC)
+    for each in store.receivers.all():
+        lasts_s = (now - (each.failing_since or now)).total_seconds()
+        if lasts_s >= UNREACHED_S:
+            yield Sign(
+                kind=SignKind.RECEIVER, target=each.name, n=store.receivers.count_waiting(each),
+                since=each.failing_since, lasts_s=lasts_s, why=each.last_error,
+                offers=("test_receiver",),
+            )  # fmt: skip
 
 
 MOST_POISON = 20
