@@ -260,6 +260,7 @@ class CrawlSpec:
         page_robots: Whether noindex and nofollow of pages and links are obeyed.
         keep_fresh: Whether ended URLs are visited again when they are due, without end.
         topic: Name of its topic, which orders its URLs; ``""``: an ordinary crawl.
+        ends_at: When the housekeeper stops it; None: never.
     """
 
     crawl_id: str
@@ -280,6 +281,7 @@ class CrawlSpec:
     page_robots: bool = True
     keep_fresh: bool = False
     topic: str = ""
+    ends_at: datetime | None = None
 
     def __post_init__(self) -> None:
         if not is_crawl_id(self.crawl_id):

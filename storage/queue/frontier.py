@@ -161,6 +161,19 @@ class Frontier:
         self._touch_hosts(spec.crawl_id)
         self._scripts("set_state", spec.crawl_id, "")
 
+    def change_order(self, spec: CrawlSpec) -> None:
+        """Changes the order of a crawl, whose state stays, and offers its seeds.
+
+        Raises:
+            NotFound: No such crawl.
+        """
+        fields = crawl_fields(spec, self.counts(spec.crawl_id).state)
+        del fields["state"]  # another process may change it in between
+        self.maintenance.create_crawl(spec, fields)
+        self.add(spec.crawl_id, [Discovery(url=url, rank=0) for url in spec.seeds])
+        self._touch_hosts(spec.crawl_id)
+        self._scripts("set_state", spec.crawl_id, "")
+
     def add(self, crawl_id: str, discoveries: Sequence[Discovery]) -> int:
         """Offers URLs; returns how many are new.
 

@@ -180,8 +180,9 @@ def _store_topic(data: Path) -> str:
 def serving(data: Path, *arguments: str, port: str = "0") -> Iterator[str]:
     """The command `console` over a data folder; yields its address without the final slash."""
     process = start(
-        "console", "--port", port, "--data", str(data), *arguments, CRAWLCLEAN_SEARCH="true"
-    )
+        "console", "--port", port, "--data", str(data), *arguments,
+        CRAWLCLEAN_SEARCH="true", CRAWLCLEAN_ALLOW_PRIVATE="true",
+    )  # fmt: skip
     try:
         assert process.stdout is not None
         yield process.stdout.readline().split()[-1].rstrip("/")

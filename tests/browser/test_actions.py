@@ -63,6 +63,38 @@ def test_failures_are_retried_in_the_background(chromium: Browser, acting: World
         assert_calm(visit, acting)
 
 
+def test_a_crawl_is_started_and_its_order_changed(chromium: Browser, acting: World) -> None:
+    with visiting(chromium) as visit:
+        page = visit.page
+        page.goto(f"{acting.url}/crawls")
+        page.get_by_role("link", name="Start a crawl").click()
+        assert_sound(page, page.url)
+        page.fill("[name=seeds]", "no address")
+        page.get_by_role("button", name="Check").click()
+        expect(page.get_by_role("alert")).to_contain_text("is not an http(s) URL")
+        page.fill("[name=crawl]", "started")
+        page.fill("[name=seeds]", f"http://{acting.host}/a/1.html\nhttp://{acting.host}/a/2.html")
+        page.fill("[name=exclude]", "/login\n/reply")
+        page.get_by_role("button", name="Check").click()
+        expect(page.get_by_text("The processes of the run that has this")).to_be_visible()
+        assert violations(page) == []
+        page.get_by_role("button", name="Confirm").click()
+        page.wait_for_url(re.compile(r"/audit/\d+$"))
+        page.goto(f"{acting.url}/crawls/started")
+        expect(page.get_by_text("/reply")).to_be_visible()
+        page.get_by_role("link", name="Edit").click()
+        page.fill("[name=exclude]", "/login")
+        page.fill("[name=max_pages]", "50")
+        page.get_by_role("button", name="Check").click()
+        expect(page.locator("#changes")).to_contain_text("– → 50")
+        assert violations(page) == []
+        page.get_by_role("button", name="Confirm").click()
+        page.wait_for_url(re.compile(r"/audit/\d+$"))
+        page.get_by_role("link", name="Edit").click()  # its undo
+        expect(page.locator("#changes")).to_contain_text("50 → –")
+        assert_calm(visit, acting)
+
+
 def test_one_page_is_tried_while_the_result_stays_current(chromium: Browser, acting: World) -> None:
     with visiting(chromium, viewport=PHONE, color_scheme="dark") as visit:
         page = visit.page

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from flask.testing import FlaskClient
@@ -95,3 +96,96 @@ def test_a_host_is_slowed_down_while_it_is_crawled(tmp_path: Path) -> None:
             do(console_of(data), "end_slow_host", web.host)
             wait_until(more(web, 4))
             assert fetched_within(web, 1.0) > 4, "as its crawl has it again"
+
+
+def test_a_crawl_is_edited_while_it_runs(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with site_of(tmp_path / "web") as web:
+        words = (web.url("/0.html"), "--crawl", "c", "--slots", "4")
+        with running(data, *words):
+            wait_until(lambda: len(web.log()) >= 20)
+            console = console_of(data)
+            fast = fetched_within(web, 2.0)
+            do(console, "edit_crawl", "c", delay="0.5", exclude=r"/\d*7\.html")
+            edited_at = time.monotonic()
+            wait_until(more(web, 8))
+            since = [row for row in web.log() if row[0] > edited_at + 0.05]
+            assert min(gaps(web, edited_at + 0.05)) >= 0.45
+            assert len(since) < fast
+            assert not [path for _, _, path in since if path.endswith("7.html")]
+            assert console.get("/crawls/c").text.count("7\\.html") == 1
+            page = do(console, "edit_crawl", "c", delay="0.02", max_pages="1000000")
+            wait_until(more(web, 20))
+            assert "/actions/edit_crawl?target=c" in page.text, "its undo"
+            do(
+                console,
+                "edit_crawl",
+                "c",
+                seeds=web.url("/0.html"),
+                scope="host",
+                ends="2030-01-01",
+            )
+            order = DataFolder(data).crawls()["c"]
+            assert order["exclude"] == [], "with seeds the whole order is given"
+            do(console, "edit_crawl", "c", max_pages="30")
+            wait_until(lambda: DataFolder(data).crawls()["c"]["state"] != "running")
+
+
+def test_a_crawl_that_the_console_starts_is_fetched_by_the_run_that_is_there(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    text = {"/": html("首页", TEXT, links={"/1.html": "一", "/x/2.html": "二"})}
+    text |= {path: html(path, path + TEXT) for path in ("/1.html", "/x/2.html")}
+    with site_of(tmp_path / "web") as web, Web(tmp_path / "other", text, "127.0.0.2") as other:
+        with running(data, web.url("/0.html"), "--crawl", "c", "--slots", "1"):
+            wait_until(lambda: len(web.log()) >= 5)
+            settings = settings_of(data)
+            crawl = replace(settings.crawl, allow_private=True)
+            console = acting_console(replace(settings, crawl=crawl), data)
+            wrong = console.get("/actions/start_crawl?seeds=nonsense").text
+            assert "is not an http(s) URL" in wrong
+            assert '<form method="post" action="/actions' not in wrong
+            page = do(console, "start_crawl", "", crawl="d", seeds=other.url(), exclude="/x/")
+            assert "/actions/stop_crawl?target=d" in page.text
+            folder = DataFolder(data)
+            wait_until(lambda: folder.crawls()["d"]["state"] == "finished")
+            assert set(other.requests()) == {"/robots.txt", "/", "/1.html"}
+            again = console.get(
+                "/actions/start_crawl", query_string={"crawl": "d", "seeds": "http://b.example/"}
+            )
+            assert "d is there already" in again.text
+            do(console, "edit_crawl", "d", seeds=other.url(), scope="host")
+            wait_until(lambda: set(other.requests()) >= {"/x/2.html"})
+            do(console, "start_crawl", "", crawl="e", seeds=web.url("/1.html"), ends="2020-01-01")
+            wait_until(lambda: folder.crawls()["e"]["state"] == "stopped", 30)
+        at_rest = console.get(
+            "/actions/start_crawl", query_string={"crawl": "f", "seeds": other.url()}
+        )
+        assert f"crawlclean run {other.url()} --crawl f" in at_rest.text
+        assert '<form method="post" action="/actions' not in at_rest.text
+
+
+def test_a_topic_is_started_and_edited(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    pages: dict[str, Page] = {"/": html("首页", links={"/1.html": "地震消息", "/2.html": "天气"})}
+    pages["/1.html"] = html(
+        "某地发生地震", "某地发生强烈地震，救援队伍已赶赴灾区展开救援工作。" * 5
+    )
+    pages["/2.html"] = html("天气预报", "明天晴，北风三到四级，气温有所下降，请注意保暖。" * 5)
+    with (
+        site_of(tmp_path / "web") as web,
+        Web(tmp_path / "other", pages, "127.0.0.2") as other,
+        running(data, web.url("/0.html"), "--crawl", "c", "--slots", "1"),
+    ):
+        wait_until(lambda: len(web.log()) >= 5)
+        settings = settings_of(data)
+        crawl = replace(settings.crawl, allow_private=True, delay_s=0)
+        console = acting_console(replace(settings, crawl=crawl), data)
+        do(console, "start_topic", "", topic="quake", query="地震 救援", seeds=other.url())
+        wait_until(lambda: "/1.html" in other.requests())
+        wait_until(lambda: other.url("/1.html") in console.get("/topics/quake").text, 40)
+        do(console, "edit_topic", "quake", query="天气 预报", seeds=other.url(), max_pages="9")
+        wait_until(lambda: other.url("/2.html") in console.get("/topics/quake").text, 40)
+        shown = console.get("/topics/quake/tuning").text
+        assert "天气 预报" in shown

@@ -101,7 +101,7 @@ class Actions:
         with Backends(self._settings) as backends:
             plan = action.plan(backends, asked)
         chosen = {name: text or plan.chosen.get(name, "") for name, text in asked.values.items()}
-        asked = replace(asked, values=chosen)
+        asked = replace(asked, values=chosen, target=plan.chosen.get("target", asked.target))
         return plan, self.form(session, action, asked, told(plan.facts, plan.notes))
 
     def form(self, session: str, action: Action, asked: Asked, expected: str) -> Form:

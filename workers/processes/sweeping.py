@@ -263,6 +263,10 @@ def update_crawls(context: Context) -> None:
         with suppress(NotFound):  # purged meanwhile
             offer_due(store, frontier, row.spec)
             counts = frontier.counts(row.spec.crawl_id)
+            ends_at = row.spec.ends_at
+            if ends_at and ends_at <= datetime.now(UTC) and counts.state is CrawlState.RUNNING:
+                frontier.set_state(row.spec.crawl_id, CrawlState.STOPPED)
+                counts = frontier.counts(row.spec.crawl_id)
             steer(store, frontier, row.spec)
             if row.state is CrawlState.PAUSED or (learning and row.spec.images):
                 continue
@@ -271,6 +275,6 @@ def update_crawls(context: Context) -> None:
             state = CrawlState.STOPPED if is_over and counts.open else counts.state
             if state is not row.state:
                 log.info("crawl ended", extra={"crawl": row.spec.crawl_id, "state": state})
-                store.crawls.put(row.spec, state)
+                store.crawls.put(frontier.spec(row.spec.crawl_id), state)
             if is_over and not counts.open:
                 store.spills.forget(row.spec.crawl_id)

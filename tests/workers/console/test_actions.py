@@ -277,3 +277,35 @@ def test_before_any_crawl_nothing_was_done(tmp_path: Path) -> None:
     assert client.get("/audit").status_code == 200
     assert client.get("/operations").status_code == 200
     assert client.post("/actions/pause_host", headers=ORIGIN).status_code == 403
+
+
+def test_what_is_wrong_with_an_order_is_said_before_anything_is_done(
+    client: FlaskClient, bench: Bench
+) -> None:
+    def asked(name: str, **values: str) -> str:
+        answer = client.get(f"/actions/{name}", query_string=values)
+        assert answer.status_code == 200, answer.text
+        assert '<form method="post" action="/actions' not in answer.text
+        return answer.text
+
+    with closing(bench.store()) as store:
+        before = store.audit.read(limit=1)
+    one = {"seeds": "http://b.example/"}
+    assert 'role="alert"' not in asked("start_crawl")
+    assert "127.0.0.1 is a private" in asked("start_crawl", seeds="http://127.0.0.1/")
+    assert "is no name: letters" in asked("start_crawl", crawl="a/b", **one)
+    assert "c is there already" in asked("start_crawl", crawl="c", **one)
+    assert "max_pages is &#39;few&#39;: expected" in asked("start_crawl", max_pages="few", **one)
+    assert "is not a time" in asked("start_crawl", ends="soon", **one)
+    assert "unterminated" in asked("edit_crawl", target="c", exclude="(")
+    assert "expected" in asked("edit_crawl", target="c", scope="all")
+    asked("edit_crawl", target="c", max_pages="")  # nothing would change
+    assert "is no name" in asked("start_topic", query="地震", **one)
+    assert "there is no topic quake" in asked("start_topic", topic="quake", **one)
+    assert client.get("/actions/edit_crawl?target=none").status_code == 404
+    assert client.get("/actions/edit_topic?target=none").status_code == 404
+    assert (
+        client.get("/actions/start_crawl", query_string={"seeds": "x" * 20_001}).status_code == 413
+    )
+    with closing(bench.store()) as store:
+        assert store.audit.read(limit=1) == before

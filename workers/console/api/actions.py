@@ -116,6 +116,8 @@ def post_action(call: Call, body: ActionRequest, name: str) -> ActionResult:
         if body.confirm != body.target:
             refuse(400, "confirm: must be the target, because nothing brings back what is deleted")
     plan, form = actions.plan(who, action, asked)
+    if plan.wrong:
+        refuse(400, f"values: {plan.wrong}")
     if body.dry_run:
         return _result(action, body.target, plan)
     seq = actions.do(action, form)

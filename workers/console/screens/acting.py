@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from crawlclean.cleaning.errors import ServiceError
 from crawlclean.cleaning.records import UrlKind
+from crawlclean.storage.crawl_types import Scope
 from crawlclean.storage.store.journal import Action as AuditRow, Operation, OperationState
 from crawlclean.storage.store.rows import from_microseconds
 from crawlclean.workers.console.actions import Form, Refusal
@@ -55,6 +56,7 @@ from crawlclean.workers.operations.watching.journal import (
 )
 from crawlclean.workers.operations.watching.signs.following import follow
 
+MOST_VALUE_CHARS = 20_000  # the seeds of a crawl; more are a file of `run`
 MOST_TARGET_CHARS = 2_000  # of a URL or a name in a query: longer ones do not fit into an address
 STATUS = {Refusal.FORGED: 403, Refusal.BUSY: 503, Refusal.LOST: 409}
 """Of the page of a refusal; the others show the confirm page again."""
@@ -64,6 +66,7 @@ SPANS = {"30m": 1_800, "2h": 7_200, "6h": 21_600, "2d": 172_800, "7d": 604_800, 
 OFFERED_S = 5.0
 """How old the number may be that a re-cleaning is offered with."""
 
+SCOPES = [each for each in Scope if each is not Scope.TOPIC]
 FIRST = {"retry_failed": "retry_some", "reclean_host": "try_reclean"}
 """What should be tried before an action."""
 LEVELS = {
@@ -100,8 +103,10 @@ def _known(name: str) -> Action:
 
 def _asked(console: Console, given: dict[str, str]) -> Asked:
     """The target and the values of a query or a form."""
+    if any(len(text) > MOST_VALUE_CHARS for text in given.values()):
+        abort(413)
     values = {
-        key: text[:MOST_TARGET_CHARS]
+        key: text.replace("\r\n", "\n")  # as browsers send lines
         for key, text in given.items()
         if key not in ("target", "token", "expected", "at", "typed", "to")
     }
@@ -124,6 +129,7 @@ def _confirm(console: Console, action: Action, asked: Asked, refusal: str = "") 
         given=given,
         is_typed=action.safety is Safety.TYPED,
         kinds=list(UrlKind),
+        scopes=SCOPES,
         plan=plan,
         refusal=refusal,
         spans=SPANS,

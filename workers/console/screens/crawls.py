@@ -6,10 +6,11 @@ from collections import Counter
 
 from flask import g
 
-from crawlclean.storage.crawl_types import UrlState
+from crawlclean.storage.crawl_types import CrawlState, UrlState
 from crawlclean.workers.console.charts import Part
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.console.words import say
+from crawlclean.workers.operations.controlling.crawl_orders import command_of
 from crawlclean.workers.operations.controlling.crawls import (
     CrawlStatus,
     crawls_in_full,
@@ -19,6 +20,8 @@ from crawlclean.workers.operations.controlling.crawls import (
 from crawlclean.workers.operations.failures import failure_causes, failure_groups
 
 MOST_GROUPS = MOST_QUEUES = 20  # what one screen shows of each; their own screens have all
+MOST_SEEDS = 20  # of a command that is shown
+AT_REST = frozenset({CrawlState.STOPPED, CrawlState.FINISHED})
 KINDS = {
     UrlState.RECORD: 3,
     UrlState.REDIRECT: 1,
@@ -47,8 +50,15 @@ def show_crawl(console: Console, crawl: str) -> Page:
     return render(
         "crawl.html", parts=parts, causes=failure_causes(backends, crawl).items,
         groups=failure_groups(backends, crawl, limit=MOST_GROUPS).items,
-        pause=pause_of(backends, line), **_live(line),
+        pause=pause_of(backends, line), command=_command(console, line), **_live(line),
     )  # fmt: skip
+
+
+def _command(console: Console, line: CrawlStatus) -> str:
+    """What goes on with a crawl; ``""`` while it goes on, and of imports and lists of sites."""
+    spec = line.row.spec
+    is_short = 0 < len(spec.seeds) <= MOST_SEEDS
+    return command_of(console.settings, spec) if is_short and line.state in AT_REST else ""
 
 
 def live_crawl(console: Console, crawl: str) -> Page:

@@ -52,6 +52,7 @@ class Fact(StrEnum):
 
     CRAWLS = "crawls"
     URLS = "urls"
+    SEEDS = "seeds"
     HOSTS = "hosts"
     WAITING = "waiting"
     IN_FLIGHT = "in_flight"
@@ -77,6 +78,13 @@ class Fact(StrEnum):
 class Note(StrEnum):
     """What else is said of an action, before or after it."""
 
+    NEEDS_RUN = "needs_run"  # no queue runs: the console starts no process, it tells the command
+    WITH_RUN = "with_run"  # embedded: the run's processes crawl it, and end with the run
+    BY_SERVERS = "by_servers"
+    NEEDS_SPIDER_LATER = "needs_spider_later"  # servers without a spider: it waits for one
+    FROM_NOW_ON = "from_now_on"  # spiders and workers need no restart; what waits stays
+    LINKS_READ_AGAIN = "links_read_again"  # for the URLs that the old order left out
+    COMMAND_WINS = "command_wins"  # the next `run` of the crawl sets what its options say
     NEVER_FASTER = "never_faster"  # the longest of all pauses wins
     ALL_CRAWLS = "all_crawls"  # it counts for every crawl that knows the host
     IN_FLIGHT_GO_ON = "in_flight_go_on"  # what is being fetched is finished
@@ -176,6 +184,10 @@ class Effect(Struct, frozen=True):
         facts: In numbers of this moment.
         notes: What else there is to know.
         undo: What takes it back, by ``written``; ``""``: nothing does, or nothing is done yet.
+        changes: Values that differ: name -> (before, after).
+        command: What does it by hand; ``""``: it is not told.
+        wrong: What is wrong with the values that were given; ``""``: nothing.
+        is_ready: Whether it can be done; else values have to be given first, or nothing runs.
         fed: Waiting URLs of each class that only pages of a class to be forbidden lead to.
         chosen: Values and inputs that were not given, as the action would choose them: ``{"url":
             "http://..."}``.
@@ -186,6 +198,10 @@ class Effect(Struct, frozen=True):
     undo: str = ""
     fed: Mapping[str, int] = {}
     chosen: Mapping[str, str] = {}
+    changes: Mapping[str, tuple[str, str]] = {}
+    command: str = ""
+    wrong: str = ""
+    is_ready: bool = True
 
 
 Steps = Generator[Effect, None, Effect]

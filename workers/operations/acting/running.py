@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from enum import StrEnum
 from itertools import islice
 from typing import Any
@@ -19,12 +20,13 @@ from typing import Any
 from msgspec import Struct
 
 from crawlclean.cleaning.errors import NotFound, QueueUnavailable, ServiceError
+from crawlclean.cleaning.messages import Message
 from crawlclean.cleaning.urls.normal_form import normalize, page_id
 from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.live_state import ProcessRole
 from crawlclean.storage.store.journal import Operation, OperationState
 from crawlclean.storage.store.models import LearnReason
-from crawlclean.storage.store.rows import from_microseconds
+from crawlclean.storage.store.rows import from_microseconds, spec_from_json
 from crawlclean.workers.context import Context, process_context
 from crawlclean.workers.hooks.calling import HookCalls
 from crawlclean.workers.jobs.learning import learn_host
@@ -42,7 +44,11 @@ from crawlclean.workers.operations.controlling.purging import (
     raw_place,
 )
 from crawlclean.workers.operations.hosts.host_models import find_version
-from crawlclean.workers.operations.topics.topics import mark_page
+from crawlclean.workers.operations.topics.topics import (
+    TopicFlags,
+    edit_topic as change_topic,
+    mark_page,
+)
 from crawlclean.workers.site_models import read_model
 
 NO_CRAWL = (
@@ -377,6 +383,40 @@ def purge(turn: Turn) -> bool:
         done = purge_target(backends, turn.asked["target"], keep_records=False)
     numbers = {str(Detail.DELETED_URLS): done.urls, str(Detail.DELETED_RECORDS): done.records}
     turn.tell(1, 1, told(numbers), turn.cursor)
+    return True
+
+
+@work("topic {topic} --edit")
+def edit_topic(turn: Turn) -> bool:
+    """Changes the words of a topic, and judges its pages anew."""
+    asked = turn.asked
+
+    def tell(judged: int) -> None:
+        turn.tell(turn.done + judged, 0, "", turn.cursor)
+
+    flags = TopicFlags(
+        query=asked.get("query"),
+        exclude_words=asked["exclude_words"].split() if "exclude_words" in asked else None,
+        threshold=float(asked["threshold"]) if "threshold" in asked else None,
+        pages_per_hour=float(asked["pages_per_hour"]) if "pages_per_hour" in asked else None,
+    )
+    row = change_topic(turn.context.settings, asked["topic"], flags, tell)
+    turn.tell(turn.done, turn.done, told({Detail.TOPIC_VERSION: row.version}), turn.cursor)
+    return True
+
+
+@work("crawl recover {crawl} --force")
+def widen(turn: Turn) -> bool:
+    """Offers what the order of a crawl left out before it was changed, in one step."""
+    from crawlclean.workers.operations.crawling.recovery import offer_again
+
+    store, crawl = turn.context.store, turn.asked["crawl"]
+    row = store.crawls.get(crawl)
+    if row is None:
+        raise NotFound(Message("no_crawl", crawl))
+    before = replace(row, spec=spec_from_json(turn.asked["before"]))
+    offered = offer_again(turn.context, before, turn.context.frontier.spec(crawl), lambda _: None)
+    turn.tell(offered, offered, "", turn.cursor)
     return True
 
 

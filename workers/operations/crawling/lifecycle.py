@@ -413,12 +413,12 @@ class Crawls:
         """Writes into queue and store that a crawl is FINISHED, or STOPPED with open URLs.
 
         Returns:
-            The crawl with the seeds that an operator has added (`topic NAME --edit --seeds`).
+            The crawl as operators have changed it.
 
         Raises:
             NotFound: The crawl was purged.
         """
-        spec = replace(spec, seeds=self._frontier.spec(spec.crawl_id).seeds)
+        spec = self._frontier.spec(spec.crawl_id)
         state = state_at_end(spec, counts)
         self._frontier.revisits.forget(spec.crawl_id)  # the store knows when they are due
         self._frontier.set_state(spec.crawl_id, state)

@@ -71,6 +71,7 @@ from crawlclean.workers.jobs.url_filter import HOPS, UrlFilter
 from crawlclean.workers.operations.backends import Backends
 
 if TYPE_CHECKING:
+    from crawlclean.workers.context import Context
     from crawlclean.workers.operations.crawling.lifecycle import CrawlBackends
 
 
@@ -420,7 +421,7 @@ def leads_further(old: CrawlSpec, new: CrawlSpec) -> bool:
 
 
 def offer_again(
-    backends: CrawlBackends, row: CrawlRow, spec: CrawlSpec, report: Callable[[str], None]
+    backends: CrawlBackends | Context, row: CrawlRow, spec: CrawlSpec, report: Callable[[str], None]
 ) -> int:
     """Offers what a crawl left out and now follows; returns how many URLs wait for that reason.
 
@@ -443,7 +444,7 @@ def offer_again(
     return offered + recovery.recover(replace(row, spec=spec, state=CrawlState.STOPPED))[1]
 
 
-def _left_out(backends: CrawlBackends, spec: CrawlSpec) -> Iterator[UrlRow]:
+def _left_out(backends: CrawlBackends | Context, spec: CrawlSpec) -> Iterator[UrlRow]:
     """Yields the URLs that waited when a pattern excluded them, redirects and sitemaps."""
     choice = UrlChoice(spec.include, spec.exclude)
     for end in backends.store.urls.ended(spec.crawl_id):

@@ -13,8 +13,6 @@ from crawlclean.cleaning.topics.stories import record_signature
 from crawlclean.cleaning.topics.topic import Topic
 from crawlclean.storage.crawl_types import (
     CrawlSpec,
-    CrawlState,
-    Discovery,
     FetchResult,
     Outcome,
     Scope,
@@ -186,11 +184,8 @@ def add_seeds(settings: Settings, name: str, given: Sequence[str]) -> None:
             store.crawls.put(spec, row.state)
     # A queue that does not know the crawl is given it by the next run.
     with Backends(settings) as backends, suppress(NotFound), backends.queue_side() as side:
-        frontier = side.frontier
-        if frontier is not None and frontier.counts(name).state is CrawlState.RUNNING:
-            frontier.open_crawl(spec)
-        elif frontier is not None:  # paused, and stays so
-            frontier.add(name, [Discovery(url=url, rank=0) for url in new])
+        if side.frontier is not None:
+            side.frontier.change_order(spec)
 
 
 def run_topic(
