@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ import pytest
 
 from crawlclean.storage.config import StorageConfig
 from crawlclean.storage.opening import open_store
+from crawlclean.storage.store.protocol import Store
 from tests.kit.crawls import run_crawl, start
 from tests.kit.servers import require
 from tests.kit.stored_topics import store_topic
@@ -145,7 +147,21 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with crawled(tmp_path_factory.mktemp("browser"), "--no-password") as found:
         with closing(open_store(StorageConfig(data=found.data))) as store:
             versions = store_versions(store, DONE, HOSTILE)
+            store_minutes(store, found.host)
         yield replace(found, versions=versions)
+
+
+def store_minutes(store: Store, host: str) -> None:
+    """Stores figures of 40 minutes that have passed, of everything, of a crawl and of the host."""
+    for minute in range(50, 10, -1):
+        figures = {
+            "answers_2xx": 60.0 * minute, "answers_none": 6.0, "answered_in_0.1": 50.0,
+            "answered_in_2.5": 10.0, "new_records": 60.0, "pending_urls": 100.0 + minute,
+        }  # fmt: skip
+        values = {
+            f"{name}{of}": n for name, n in figures.items() for of in ("", f":{DONE}", f"@{host}")
+        }
+        store.samples.add(datetime.now(UTC) - timedelta(minutes=minute), values)
 
 
 @contextmanager

@@ -245,6 +245,60 @@ def test_everything_works_without_scripts(chromium: Browser, world: World) -> No
         expect(page.locator("footer")).to_contain_text("Asia/Shanghai")
 
 
+PLOTTED = "() => document.querySelectorAll('figure[data-figures] .plotted').length"
+
+
+@pytest.mark.parametrize("path", ["/", f"/crawls/{DONE}", "/hosts/HOST"])
+def test_charts_are_pointed_at_and_zoomed_together(
+    chromium: Browser, world: World, path: str
+) -> None:
+    with visiting(chromium, viewport=WIDE) as visit:
+        page = visit.page
+        page.goto(world.url + filled(path, world))
+        page.evaluate(SHIFTS)
+        charts = page.locator("figure[data-figures]")
+        page.wait_for_function(f"n => ({PLOTTED})() === n", arg=charts.count())
+        assert charts.count() >= 4
+        first, second = (charts.nth(n).locator(".u-over") for n in (0, 1))
+        told = charts.locator(".told")
+        second.scroll_into_view_if_needed()
+        box = first.bounding_box()
+        assert box
+
+        def point(share: float) -> list[str]:
+            page.mouse.move(box["x"] + box["width"] * share, box["y"] + 30)
+            return told.all_inner_texts()
+
+        left, right = point(0.4), point(0.7)
+        assert all(a != b for a, b in zip(left, right, strict=True)), "one cursor in all of them"
+        times = {text.split(" · ")[0] for text in right}
+        assert len(times) == 1
+        assert re.search(r"half within [\d.]+ · 95 % within [\d.]+", right[2])
+        page.mouse.down()
+        point(0.8)
+        page.mouse.up()
+        begin = point(0.0)
+        assert begin[0].split(" · ")[0] == right[0].split(" · ")[0], "the zoom begins there"
+        assert len({text.split(" · ")[0] for text in begin}) == 1
+        page.mouse.dblclick(box["x"] + 20, box["y"] + 30)
+        assert point(0.0)[0].split(" · ")[0] < times.pop()
+        assert page.evaluate("() => window.shifts") == []
+        assert_calm(visit, world)
+
+
+def test_charts_without_scripts_are_pictures(chromium: Browser, world: World) -> None:
+    with visiting(chromium, java_script_enabled=False) as visit:
+        page = visit.page
+        page.goto(f"{world.url}/crawls/{DONE}")
+        drawing = page.locator("figure[data-figures] .drawing").first
+        expect(drawing).to_be_visible()
+        box = drawing.bounding_box()
+        assert box
+        assert box["height"] > 80
+        assert page.locator("figure[data-figures] .y span").first.is_visible()
+        assert_calm(visit, world)
+
+
 def test_topics_without_scripts_and_by_keys(chromium: Browser, world: World) -> None:
     with visiting(chromium) as visit:
         visit.page.goto(f"{world.url}/")

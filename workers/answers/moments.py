@@ -6,6 +6,7 @@ documentation (``docs/api.md``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -46,6 +47,56 @@ class QueueAnswer(Struct, frozen=True, kw_only=True):
     state: str
     why: str
     queue: QueueNow | None
+
+
+class SeriesAnswer(Struct, frozen=True, kw_only=True):
+    """Figures over time. Value number n of each is of the step that begins n steps after ``since``.
+
+    Attributes:
+        since: When the first step begins.
+        until: The last step begins before.
+        step_s: Seconds of a step.
+        fetched: Requests per second that ended, with an answer or without; none for robots.txt.
+        fetched_day_before: The same a day earlier, of minutes alone.
+        answers_2xx: Of them, those with a status 2xx.
+        answers_3xx: Those with a redirect, or 304.
+        answers_4xx: Those with a status 4xx.
+        answers_5xx: Those with a status 5xx.
+        answers_none: Those without a usable answer.
+        p50_s: Seconds from a request to the end of its answer, that half of them took at most.
+        p95_s: Seconds that 95 % of them took at most.
+        records: URLs per second that ended with a record.
+        failed: URLs per second that ended with a failure.
+        waiting: URLs that wait to be fetched; of a host those in memory.
+        backlog: Answers that wait for workers, or that are cleaned; not of a host.
+        harvest: Share of the judged records that are relevant, 0..1; of topics and their hosts.
+        relevant: Relevant records per second.
+        oldest_job_s: Age of the oldest job that waits; of everything alone, as the next two.
+        memory_bytes: Memory of the queue's server.
+        free_bytes: Free bytes of the data folder's disk.
+    """
+
+    since: datetime
+    until: datetime
+    step_s: int
+    fetched: Sequence[float | None]
+    fetched_day_before: Sequence[float | None]
+    answers_2xx: Sequence[float | None]
+    answers_3xx: Sequence[float | None]
+    answers_4xx: Sequence[float | None]
+    answers_5xx: Sequence[float | None]
+    answers_none: Sequence[float | None]
+    p50_s: Sequence[float | None]
+    p95_s: Sequence[float | None]
+    records: Sequence[float | None]
+    failed: Sequence[float | None]
+    waiting: Sequence[float | None]
+    backlog: Sequence[float | None]
+    harvest: Sequence[float | None]
+    relevant: Sequence[float | None]
+    oldest_job_s: Sequence[float | None]
+    memory_bytes: Sequence[float | None]
+    free_bytes: Sequence[float | None]
 
 
 class ProcessAnswer(Struct, frozen=True, kw_only=True):

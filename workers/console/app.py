@@ -19,7 +19,7 @@ from werkzeug.exceptions import HTTPException
 from crawlclean import __dist__
 from crawlclean.cleaning.errors import ConfigError, NotFound, ServiceError
 from crawlclean.workers import formats
-from crawlclean.workers.console import charts, strangers_text
+from crawlclean.workers.console import strangers_text
 from crawlclean.workers.console.api import problems
 from crawlclean.workers.console.api.serving import FEED, add_api
 from crawlclean.workers.console.guards import add_guards
@@ -34,6 +34,7 @@ from crawlclean.workers.console.screens import (
     hosts,
     now,
     queues,
+    series,
     space,
     topics,
 )
@@ -41,6 +42,7 @@ from crawlclean.workers.console.screens.pages import pages, search
 from crawlclean.workers.console.words import say, told
 from crawlclean.workers.operations.acting.running import read_detail
 from crawlclean.workers.operations.topics.reading import highlighted
+from crawlclean.workers.output import charts
 from crawlclean.workers.words import Language, all_words
 
 NAVIGATION: Final = (
@@ -90,6 +92,7 @@ def add_screens(routes: Routes) -> None:
     """Adds the addresses of all screens."""
     routes.page("/", now.show_now)
     routes.live("/now/live", now.live_now)
+    routes.live("/series", series.live_series)
     routes.page("/crawls", crawls.show_crawls)
     routes.page("/crawls/<crawl>", crawls.show_crawl)
     routes.live("/crawls/<crawl>/live", crawls.live_crawl)

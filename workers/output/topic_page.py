@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
+from msgspec import Struct
 
 from crawlclean import __dist__
 from crawlclean.cleaning.lexicon import counted, minute
@@ -22,16 +22,20 @@ from crawlclean.workers.answers.topics import HarvestStep, TopicReport
 from crawlclean.workers.control_characters import printable
 from crawlclean.workers.operations.topics.reading import highlighted
 from crawlclean.workers.operations.topics.reports import last_days
+from crawlclean.workers.output import charts
+from crawlclean.workers.output.charts import Column
 from crawlclean.workers.output.topic_report import budget_text, receiver_state, step_pages
-
-WIDTH, HEIGHT = 1000, 300
-"""Units of a drawing; the page stretches them."""
-
-TICKS = 5
-"""Lines of a grid at most, beside that of 0: more would touch on a telephone."""
 
 MOST_HOSTS = 25
 """As many as stand beside the newest stories."""
+
+
+class Chart(Struct, frozen=True):
+    """A drawing, the numbers of its scale, and the words below it."""
+
+    drawing: Markup
+    numbers: Sequence[str]
+    marks: Sequence[str] = ()
 
 
 @cache
@@ -59,23 +63,17 @@ def topic_page(report: TopicReport) -> bytes:
     """Returns the page of a report, in UTF-8."""
     hosts = [host for host in report.hosts if host.pages]
     days = last_days(report)
-    every = -(-len(days) // 4)
+    steps = [(f"step {n}", each) for n, each in enumerate(report.harvest, 1)]
     page = _template().render(
         report=report,
         program=__dist__,
-        width=WIDTH,
-        height=HEIGHT,
         curve=_curve(report.harvest),
-        steps=[(f"step {n}", each) for n, each in enumerate(report.harvest, 1)],
-        days=[(each.day, each) for each in days],
-        day_marks=[
-            ((n + 0.5) / len(days), days[n].day[5:]) for n in range(0, len(days), every or 1)
-        ],
+        steps=_bars(steps),
+        days=_bars([(each.day, each) for each in days]),
+        day_marks=[each.day[5:] for each in days[:: max(1, (len(days) - 1) // 2)]],
         earlier_days=sum(each.day < days[0].day for each in report.days),
         hosts=hosts[:MOST_HOSTS],
         more_hosts=len(hosts[MOST_HOSTS:]),
-        most_of=_most_of,
-        scale_of=scale_of,
         budget_text=budget_text,
         receiver_state=receiver_state,
         step_pages=step_pages,
@@ -88,36 +86,23 @@ def _tamed(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _curve(steps: Sequence[HarvestStep]) -> dict[str, Any]:
+def _curve(steps: Sequence[HarvestStep]) -> Chart:
     """The harvest curve: stories, and copies on top, against pages fetched."""
-    pages = [0, *accumulate(each.pages for each in steps)]
-    stories = [0, *accumulate(each.stories for each in steps)]
-    relevant = [0, *accumulate(each.stories + each.copies for each in steps)]
-    top, most = scale_of(relevant[-1]), max(pages[-1], 1)
-
-    def points(values: Sequence[int]) -> list[str]:
-        return [
-            f"{WIDTH * page / most:.1f} {HEIGHT - HEIGHT * each / top[-1]:.1f}"
-            for page, each in zip(pages, values, strict=True)
-        ]
-
-    return {
-        "top": top,
-        "marks": [(each / most, f"{each:,}") for each in scale_of(pages[-1]) if each <= most],
-        "stories": "L".join(points(stories)),
-        "copies": "L".join(points(relevant)) if relevant != stories else "",
-        "back": "L".join(reversed(points(relevant))),
-    }
+    lines = charts.harvest_lines(steps, ("stories", "relevant"))
+    pages = sum(each.pages for each in steps)
+    marks = [f"{pages * part // 2:,}" for part in range(3)]
+    top = charts.scale(lines)
+    return Chart(charts.drawn(lines, top), charts.labels(top), marks)
 
 
-def _most_of(steps: Sequence[tuple[str, HarvestStep]]) -> int:
-    return max(each.stories + each.copies for _, each in steps)
-
-
-def scale_of(most: int) -> list[int]:
-    """Round numbers from 0 to at least ``most``: ``[0, 50, 100, 150]`` for 121."""
-    step = 1
-    while step * TICKS < most:
-        digits = 10 ** (len(str(step)) - 1)
-        step = {1: 2, 2: 5, 5: 10}[step // digits] * digits
-    return list(range(0, step * max(1, -(-most // step)) + 1, step))
+def _bars(steps: Sequence[tuple[str, HarvestStep]]) -> Chart:
+    columns = [
+        Column(
+            values=(each.stories, each.copies),
+            title=f"{name}: {counted(each.stories, 'story')}, {counted(each.copies, 'copy')} "
+            f"of {counted(each.pages, 'page')}",
+        )
+        for name, each in steps
+    ]
+    top = charts.scale_of(max((sum(each.values) for each in columns), default=0))
+    return Chart(charts.bars(columns, top), charts.labels(top))

@@ -6,28 +6,45 @@ from datetime import UTC, datetime
 import pytest
 
 from crawlclean.workers import formats
-from crawlclean.workers.console import charts
-from crawlclean.workers.console.charts import COLUMNS, Line, Part
+from crawlclean.workers.output import charts
+from crawlclean.workers.output.charts import COLUMNS, Column, Line, Part
 
 
 def test_a_line_ends_at_the_edges_and_has_gaps() -> None:
-    drawn = charts.drawn([Line(name="a", values=[0, 10, None, 5], style=2, is_dashed=True)])
-    assert 'class="line s2 dashed" d="M0.0 120.0L333.3 0.0M1000.0 60.0"' in drawn
+    lines = [Line(name="a", values=[0, 10, None, 5], style=2, is_dashed=True)]
+    drawn = charts.drawn(lines, charts.scale(lines))
+    assert 'class="line s2 dashed" d="M0.0 300.0L333.3 0.0M1000.0 150.0"' in drawn
 
 
 def test_a_long_line_keeps_its_peaks() -> None:
     values = [1.0] * 100_000
     values[54_321] = 900.0
-    path = re.findall(r' d="(M0\.0[^"]*)"', charts.drawn([Line(name="a", values=values)]))[-1]
+    drawn = charts.drawn([Line(name="a", values=values)], [0, 1000])
+    path = re.findall(r' d="(M0\.0[^"]*)"', drawn)[-1]
     assert path.count("L") <= 2 * COLUMNS
-    assert " 12.0L" in path
+    assert " 30.0L" in path
 
 
 @pytest.mark.parametrize(
-    ("values", "top"), [([], 1), ([0], 1), ([None], 1), ([7], 10), ([0.03], 0.05), ([200], 200)]
-)
-def test_the_top_is_a_round_number(values: list[float | None], top: float) -> None:
-    assert charts.top_of([Line(name="a", values=values)]) == pytest.approx(top)
+    ("values", "numbers"),
+    [
+        ([], "0 1"), ([0], "0 1"), ([None], "0 1"), ([7], "0 2 4 6 8"), ([200], "0 50 100 150 200"),
+        ([0.03], "0.00 0.01 0.02 0.03"), ([0.5, None, 0.1], "0.0 0.1 0.2 0.3 0.4 0.5"),
+        ([4321], "0 1,000 2,000 3,000 4,000 5,000"),
+    ],
+)  # fmt: skip
+def test_a_scale_has_round_numbers(values: list[float | None], numbers: str) -> None:
+    scale = charts.scale([Line(name="a", values=values)])
+    assert charts.labels(scale) == numbers.split()
+
+
+def test_columns_stand_on_each_other_and_may_lead_somewhere() -> None:
+    columns = [Column(values=(1, 2), title="<a>", to="/a?b=1"), Column(values=(0, 4), title="b")]
+    drawn = charts.bars(columns, [0, 2, 4])
+    heights = re.findall(r'class="(k\d)".*? y="([\d.]+)".*? height="([\d.]+)"', drawn)
+    assert heights == [("k1", "225.0", "75.0"), ("k2", "75.0", "150.0"), ("k2", "0.0", "300.0")]
+    assert drawn.count("<a href") == 1
+    assert "&lt;a&gt;" in drawn
 
 
 def test_a_bar_has_its_parts_in_proportion() -> None:
@@ -65,11 +82,3 @@ def test_times_are_printed_with_their_zone() -> None:
 )
 def test_shares(share: float, text: str) -> None:
     assert formats.percent(share) == text
-
-
-def test_labels_of_different_numbers_differ() -> None:
-    assert charts.labels([0.5, 0.27, 0.28]) == ["0.50", "0.27", "0.28"]
-    assert charts.labels([0.0005, 0.0004]) == ["0.0005", "0.0004"]
-    assert charts.labels([20, 3, 3]) == ["20", "3", "3"]
-    assert charts.labels([2000.0, 1234.0]) == ["2,000", "1,234"]
-    assert len(set(charts.labels([1.0, 0.00001]))) == 2, "no end of digits"

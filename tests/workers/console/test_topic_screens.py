@@ -117,7 +117,7 @@ def test_a_list_comes_in_parts(tmp_path: Path) -> None:
 
 
 def test_a_topic_opens_on_its_stories(console: FlaskClient) -> None:
-    wait_until(lambda: "timeline-bars" in text_of(console, f"/topics/{TOPIC}"))
+    wait_until(lambda: "timeline-figure" in text_of(console, f"/topics/{TOPIC}"))
     page = text_of(console, f"/topics/{TOPIC}")
     assert urls_in(page) == [f"h0.example/{story}/0" for story in (2, 1, 0)]
     for part in ("<mark><bdi>地震</bdi></mark>", "highly relevant", "Also on", "h1.example"):

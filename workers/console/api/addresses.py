@@ -30,6 +30,7 @@ from crawlclean.workers.operations.watching.journal import (
 )
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.now.now import Moment, this_moment
+from crawlclean.workers.operations.watching.now.series import series
 from crawlclean.workers.operations.watching.queues import (
     ask_queue,
     processes,
@@ -75,6 +76,7 @@ def _held_back(moment: Moment) -> HeldBack:
 QUESTIONS: tuple[tuple[str, str, Question], ...] = (
     ("get_now", "/now", now),
     ("get_signs", "/signs", signs),
+    ("get_series", "/series", series),
     ("get_queues", "/queues", ask_queue),
     ("get_shared_queues", "/queues/shared", shared_queues),
     ("get_processes", "/processes", processes),

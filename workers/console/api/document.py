@@ -48,7 +48,12 @@ def _reference(addresses: Sequence[Address]) -> str:
         lines += ["", f"### {each.method} {_shown(each)}\n", _meaning(each), *_fields(each)]
     named = [each.answer for each in addresses]
     elsewhere = set(all_types([kind for kinds in ANSWERS.values() for kind in kinds]))
-    own = [each for each in all_types([*named, Problem]) if each not in elsewhere]
+    asked = [each.takes for each in addresses if each.method == "GET" and each.takes]
+    own = [
+        each
+        for each in all_types([*named, *asked, Problem])
+        if each not in elsewhere and each not in asked
+    ]
     lines += ["\n## Objects\n", "What is not here is in [json.md](json.md#objects).\n"]
     lines += [object_markdown(each) for each in own if not issubclass(each, Enum)]
     lines.append("## Values\n")

@@ -15,7 +15,7 @@ from crawlclean.workers.answers.schema import (
     needed_fields,
 )
 from crawlclean.workers.console.api.problems import MEDIA_TYPE, Problem
-from crawlclean.workers.console.api.registry import JSON, KEY, Address
+from crawlclean.workers.console.api.registry import JSON, KEY, QUERY, Address
 from crawlclean.workers.console.routes import LARGEST
 
 SCHEMAS = "#/components/schemas/"
@@ -47,9 +47,10 @@ def openapi(addresses: Sequence[Address]) -> dict[str, Any]:
     for address in addresses:
         paths.setdefault(address.template, {})[address.method.lower()] = _operation(address)
     named = [each.answer for each in addresses]
-    taken = [each.takes for each in addresses if each.method == "POST" and each.takes]
-    schemas = {each.__name__: definition(each) for each in all_types([*named, *taken, Problem])}
-    for each in taken:
+    taken = [each.takes for each in addresses if each.takes]
+    types = all_types([*named, *taken, Problem])
+    schemas = {each.__name__: definition(each) for each in types if each.__name__ != QUERY}
+    for each in (body for body in taken if body.__name__ in schemas):
         schemas[each.__name__]["required"] = needed_fields(each)
     return {
         "openapi": "3.1.0",

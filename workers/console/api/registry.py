@@ -224,6 +224,8 @@ PAGING: dict[str, tuple[Any, str, Any]] = {
 """Type, meaning and default of the two parameters that lists have."""
 
 ORDERS = ("sort", "order")
+QUERY = "Query"
+"""Name of the types of all queries, which the description has as parameters."""
 
 
 def query_of(question: Question, path: str) -> type | None:
@@ -243,7 +245,7 @@ def query_of(question: Question, path: str) -> type | None:
         return None
     about = "\n".join(f"    {name}: {meanings[name]}" for name, *_ in fields)
     text = {"__doc__": f"What is asked for.\n\nAttributes:\n{about}"}
-    return msgspec.defstruct("Query", fields, kw_only=True, frozen=True, namespace=text)
+    return msgspec.defstruct(QUERY, fields, kw_only=True, frozen=True, namespace=text)
 
 
 View = Callable[..., Any]

@@ -7,8 +7,8 @@ from collections import Counter
 from flask import g
 
 from crawlclean.storage.crawl_types import CrawlState, UrlState
-from crawlclean.workers.console.charts import Part
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
+from crawlclean.workers.console.screens.series import panel
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.controlling.crawl_orders import command_of
 from crawlclean.workers.operations.controlling.crawls import (
@@ -18,6 +18,7 @@ from crawlclean.workers.operations.controlling.crawls import (
     pause_of,
 )
 from crawlclean.workers.operations.failures import failure_causes, failure_groups
+from crawlclean.workers.output.charts import Part
 
 MOST_GROUPS = MOST_QUEUES = 20  # what one screen shows of each; their own screens have all
 MOST_SEEDS = 20  # of a command that is shown
@@ -51,6 +52,7 @@ def show_crawl(console: Console, crawl: str) -> Page:
         "crawl.html", parts=parts, causes=failure_causes(backends, crawl).items,
         groups=failure_groups(backends, crawl, limit=MOST_GROUPS).items,
         pause=pause_of(backends, line), command=_command(console, line), **_live(line),
+        **panel(console, f":{crawl}"),
     )  # fmt: skip
 
 

@@ -14,9 +14,9 @@ from crawlclean.cleaning.records import HostStats
 from crawlclean.storage.live_state import WaitReason, Waits
 from crawlclean.storage.store.hosts import Pause, Slowdown
 from crawlclean.storage.store.tables import HOST_COLUMNS, HostColumn
-from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.console.screens.crawls import KINDS as KINDS_OF_STATES
+from crawlclean.workers.console.screens.series import panel
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.controlling.waits import hosts_left
 from crawlclean.workers.operations.failures import failure_groups
@@ -31,6 +31,7 @@ from crawlclean.workers.operations.hosts.hosts import (
 )
 from crawlclean.workers.operations.parts import Part as PartOfList
 from crawlclean.workers.operations.watching.signs.signs import signs_of, troubled_hosts
+from crawlclean.workers.output.charts import KINDS, Part
 
 K = TypeVar("K", bound=StrEnum)
 
@@ -69,6 +70,7 @@ def show_host(console: Console, host: str) -> Page:
         changed_class=changed_class,
         changed_since=changed_since(details.drifts) if details.drifts else None,
         stats=details.answer,
+        **panel(console, f"@{host}"),
         **_live(console, host, details.waits, details.pause, details.answer.slowed),
     )
 

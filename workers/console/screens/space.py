@@ -5,11 +5,11 @@ from __future__ import annotations
 from flask import g
 
 from crawlclean.cleaning.errors import ServiceError
-from crawlclean.workers.console.charts import Part
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations import parts
 from crawlclean.workers.operations.watching.space import HostSpace, Room, hosts_room, room_of
+from crawlclean.workers.output.charts import Part
 
 MIB = 1 << 20  # unit of the chart
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import accumulate
 from typing import Any, get_args
 
 from flask import Response, g, request, url_for
 from werkzeug.datastructures import MultiDict
 
 from crawlclean.workers.answers.topics import FoundStory
-from crawlclean.workers.console.charts import Line, bars
 from crawlclean.workers.console.holding import topic_sentence
 from crawlclean.workers.console.routes import (
     MOST_ROWS,
@@ -26,6 +24,7 @@ from crawlclean.workers.console.routes import (
 )
 from crawlclean.workers.console.screens.acting import marking
 from crawlclean.workers.console.screens.pages.pages import checked_id
+from crawlclean.workers.console.screens.series import panel
 from crawlclean.workers.console.words import say
 from crawlclean.workers.operations.parts import Part, Place
 from crawlclean.workers.operations.topics.reading import (
@@ -46,6 +45,7 @@ from crawlclean.workers.operations.topics.watching import (
     find_topic_details,
     list_entries,
 )
+from crawlclean.workers.output.charts import Column, Line, bars, harvest_lines
 
 STORIES = 20
 """Stories of a part: a person reads no more at a sitting, and each costs two milliseconds."""
@@ -89,8 +89,14 @@ def show_topic(console: Console, topic: str) -> Page:
     elif story := find_topic_page(console.backends, topic, only):
         part = Part(items=(story,))
     days = last_days(details.figures.report) if details.figures else []
-    links = [f"{url_for('show_topic', topic=topic)}?day={day.day}" for day in days]
-    titles = [str(say(g.language, "topics.of_day", n=day.stories, day=day.day)) for day in days]
+    columns = [
+        Column(
+            values=(day.stories,),
+            title=str(say(g.language, "topics.of_day", n=day.stories, day=day.day)),
+            to=f"{url_for('show_topic', topic=topic)}?day={day.day}",
+        )
+        for day in days
+    ]
     return render(
         "topic.html",
         details=details,
@@ -102,7 +108,7 @@ def show_topic(console: Console, topic: str) -> Page:
         spans=SPANS,
         page=part,
         days=days,
-        timeline=bars([day.stories for day in days], titles, links),
+        timeline=bars(columns),
         marking=partial(marking, console, topic),
         threshold=details.order.spec.threshold,
     )
@@ -149,7 +155,8 @@ def show_picture(console: Console, topic: str, image: str) -> Page:
 def show_topic_tuning(console: Console, topic: str) -> Page:
     """What tunes a topic: query, budget, weights, yields of hosts."""
     details = find_topic_details(console.backends, topic)
-    return render("topic_tuning.html", **_live(details))
+    charted = panel(console, f":{details.row.crawl_id}")
+    return render("topic_tuning.html", **_live(details), **charted)
 
 
 def live_topic(console: Console, topic: str) -> Page:
@@ -163,15 +170,9 @@ def _live(details: TopicDetails) -> dict[str, object]:
     hosts: Sequence[object] = ()
     if details.figures:
         report = details.figures.report
-        steps, hosts = report.harvest, report.hosts[:MOST_HOSTS]
-        # Over the pages of the crawl, added up.
-        stories = [0, *accumulate(step.stories for step in steps)]
-        relevant = [0, *accumulate(step.stories + step.copies for step in steps)]
+        hosts = report.hosts[:MOST_HOSTS]
         names = [str(say(g.language, f"topics.{each}")) for each in ("stories", "relevant")]
-        curve = (
-            Line(name=names[0], values=stories),
-            Line(name=names[1], values=relevant, style=2, is_dashed=True),
-        )
+        curve = harvest_lines(report.harvest, names)
     words = say(g.language, f"topic_now.{told.key}", **told.values)
     return {
         "details": details,

@@ -13,7 +13,6 @@ from crawlclean.cleaning.errors import ConfigError, InvalidUrl, NotFound
 from crawlclean.cleaning.records import KEPT, PageKind, VerdictKind, VerdictReason
 from crawlclean.cleaning.versions import shown_lines
 from crawlclean.workers.answers.hosts import PageLine
-from crawlclean.workers.console.charts import KINDS, Part
 from crawlclean.workers.console.routes import (
     Console,
     Page,
@@ -41,6 +40,7 @@ from crawlclean.workers.operations.pages.pages import (
 from crawlclean.workers.operations.parts import Part as PartOfList
 from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.urls.explaining import explain_from
+from crawlclean.workers.output.charts import KINDS, Part
 from crawlclean.workers.words import Language
 
 PAGE_ID = re.compile(r"[0-9a-f]{32}")

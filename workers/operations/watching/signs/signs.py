@@ -22,7 +22,7 @@ from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.live_state import WaitingHost
 from crawlclean.storage.queue.maintenance import MEMORY_WATERMARK
 from crawlclean.storage.store.hosts import Pause, StoredPage
-from crawlclean.storage.store.journal import EventKind, Gauge, OperationState
+from crawlclean.storage.store.journal import EventKind, OperationState
 from crawlclean.storage.store.models import DriftEvent, DriftOutcome
 from crawlclean.storage.store.overview import HostRow
 from crawlclean.storage.store.protocol import Store
@@ -32,7 +32,7 @@ from crawlclean.workers.operations.hosts.classes import changed_class
 from crawlclean.workers.operations.hosts.hosts import changed_since, pauses_of
 from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
-from crawlclean.workers.operations.watching.now.history import Range, full_in_s, history
+from crawlclean.workers.operations.watching.now.series import Range, full_in_s, ranged
 from crawlclean.workers.operations.watching.queues import ask_queue, queues_now
 from crawlclean.workers.operations.watching.signs.evidence import look
 from crawlclean.workers.operations.watching.signs.judging import (
@@ -124,12 +124,12 @@ def _room(backends: KeptBackends) -> Iterator[Sign]:
 
 def _trends(backends: KeptBackends) -> Iterator[Sign]:
     """Signs of a disk or a queue's memory that will be full in some hours."""
-    found, queue = history(backends, Range.HOUR), ask_queue(backends).queue
+    found, queue = ranged(backends, Range.HOUR), ask_queue(backends).queue
     if found is None or queue is None:
         return
-    free = found.gauges[Gauge.FREE_BYTES]
+    free = found.free_bytes
     limit = (queue.memory_limit_bytes or 0) * MEMORY_WATERMARK
-    memory = found.gauges[Gauge.MEMORY_BYTES][-TREND:]
+    memory = found.memory_bytes[-TREND:]
     left = [None if used is None else limit - used for used in memory]
     rooms = {"disk_soon": free} | ({"memory_soon": left} if limit else {})
     for what, values in rooms.items():
