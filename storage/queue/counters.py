@@ -42,11 +42,11 @@ class Counter(Figure):
         "fields_lost",
         "fields of records lost by a defect of the program: report the page",
     )
-    CLEANING_MS = "cleaning_ms", "milliseconds of worker time spent on pages"
+    CLEANING_MS = "cleaning_ms", "worker time spent on pages"
     RECORDS_DROPPED = "records_dropped", "pages whose record a record step dropped"
     HOOKS_FAILED = "hooks_failed", "calls of link filters and record steps that failed"
     HOOKS_SLOW = "hooks_slow", "calls of link filters and record steps that took a second or more"
-    HOOKS_MS = "hooks_ms", "milliseconds spent in link filters and record steps"
+    HOOKS_MS = "hooks_ms", "time spent in link filters and record steps"
     OUTLINKS_OFFERED = "outlinks_offered", "outlinks offered to the frontier"
     OUTLINKS_NEW = "outlinks_new", "outlinks that were new to their crawl"
     OUTLINKS_OUT_OF_SCOPE = "outlinks_out_of_scope", "outlinks dropped: out of scope"

@@ -12,13 +12,16 @@ import pytest
 import yaml
 
 from crawlclean.storage.queue.counters import Counter
-from crawlclean.storage.store.journal import Gauge
-from crawlclean.workers.metrics import metric_name
+from crawlclean.storage.store.journal import Flow, Gauge
+from crawlclean.workers.metrics import exposition, metric_name
 from tests.house.test_deploy import SERVICES
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "metrics"
-NAMES = {metric_name(name) for name in (*Counter, *Gauge)}
+EACH = {of: dict.fromkeys(map(str, Flow), 1.0) for of in ("", ":news", "@a.example")}
+TEXT = exposition({}, dict.fromkeys(Gauge, 1.0), EACH, dict.fromkeys(EACH, 1))
+NAMES = set(re.findall(r"^(crawlclean_\w+)", TEXT, re.MULTILINE))
+BOARD = json.loads((FOLDER / "dashboard.json").read_text("utf-8"))
 (GROUP,) = yaml.safe_load((FOLDER / "alerts.yml").read_text("utf-8"))["groups"]
 RULES = {rule["alert"]: rule for rule in GROUP["rules"]}
 
@@ -41,6 +44,12 @@ FIRES = {
     "ManyFailures": {
         "crawlclean_failed_total": "0+10x2000",
         "crawlclean_records_total": "0+9x2000",
+    },
+    "HostFails": {
+        'crawlclean_host_responses_total{host="a.example",class="2xx"}': "0+4x2000",
+        'crawlclean_host_responses_total{host="a.example",class="none"}': "0+6x2000",
+        'crawlclean_host_responses_total{host="b.example",class="2xx"}': "0+6x2000",
+        'crawlclean_host_responses_total{host="b.example",class="5xx"}': "0+4x2000",
     },
     "PoisonPages": {"crawlclean_poison_pages_total": "0+1x2000"},
     "URLsLost": {"crawlclean_urls_lost_total": "0+1x2000"},
@@ -83,8 +92,39 @@ def test_every_alert_has_a_page() -> None:
         assert rule["labels"]["severity"] in ("page", "ticket")
 
 
+def test_every_counter_and_gauge_is_exported() -> None:
+    assert {metric_name(name) for name in (*Counter, *Gauge)} < NAMES
+
+
+def test_the_board_asks_for_crawls_and_hosts_that_are_labelled() -> None:
+    variables = {each["name"]: each for each in BOARD["templating"]["list"]}
+    for name in ("crawl", "host"):
+        found = re.fullmatch(r"label_values\((\w+), (\w+)\)", variables[name]["definition"])
+        assert found
+        assert re.search(rf"^{found[1]}{{.*\b{found[2]}=", TEXT, re.MULTILINE)
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(BOARD))) - {"__all", "__field"}
+    assert used == set(variables)
+    assert any(each["type"] == "alertlist" for each in BOARD["panels"])
+    assert {each["url"] for each in BOARD["links"]} >= {"${console}/", "${console}/events"}
+
+
+def test_prometheus_takes_what_the_board_asks(promtool: str, tmp_path: Path) -> None:
+    asked = [each["expr"] for panel in BOARD["panels"] for each in panel.get("targets", ())]
+    rules = [{"record": f"r{n}", "expr": expr} for n, expr in enumerate(asked)]
+    file = tmp_path / "board.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "board", "rules": rules}]}))
+    subprocess.run([promtool, "check", "rules", str(file)], check=True, capture_output=True)
+
+
+def test_prometheus_finds_nothing_wrong_with_the_metrics(promtool: str) -> None:
+    found = subprocess.run(
+        [promtool, "check", "metrics"], input=TEXT, check=False, capture_output=True, text=True
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+
+
 def test_charts_stand_beside_each_other() -> None:
-    panels = json.loads((FOLDER / "dashboard.json").read_text("utf-8"))["panels"]
+    panels = BOARD["panels"]
     places = {(each["gridPos"]["x"], each["gridPos"]["y"]) for each in panels}
     assert len(places) == len({each["id"] for each in panels}) == len(panels)
     assert all(each["gridPos"]["x"] + each["gridPos"]["w"] <= 24 for each in panels)

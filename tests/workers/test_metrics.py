@@ -38,8 +38,37 @@ def test_the_whole_text() -> None:
         name, value = sample.split(" ")
         assert comment.startswith(f"# HELP {name} ")
         assert kind == f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}"
-        samples[name] = int(value)
+        samples[name] = int(float(value))
     assert len(samples) == len(Counter) + 1
     assert samples.pop("crawlclean_free_bytes") == 2_500_000_000_000
     assert samples["crawlclean_records_total"] == 5
     assert sum(samples.values()) == 5
+
+
+def test_crawls_and_hosts_have_labels_and_histograms() -> None:
+    flows = {
+        "answers_2xx": 3.0, "answers_none": 1.0, "answered_in_0.1": 2.0, "answered_in_inf": 1.0,
+        "response_ms": 31_500.0, "new_records": 3.0,
+    }  # fmt: skip
+    name = 'a"b\\c'
+    lines = exposition({}, {}, {"": flows, f":{name}": flows}, {f":{name}": 7}).splitlines()
+    assert 'crawlclean_responses_total{class="2xx"} 3' in lines
+    label = 'crawl="a\\"b\\\\c"'
+    assert f'crawlclean_crawl_responses_total{{{label},class="none"}} 1' in lines
+    assert f"crawlclean_crawl_pending_urls{{{label}}} 7" in lines
+    assert f"crawlclean_crawl_records_total{{{label}}} 3" in lines
+    start = f"crawlclean_crawl_response_seconds_bucket{{{label},le="
+    buckets = {line.split('le="')[1]: line for line in lines if line.startswith(start)}
+    assert len(buckets) == 12
+    counts = [int(each.rpartition(" ")[2]) for each in buckets.values()]
+    assert counts == [0, 0, 0, *[2] * 8, 3]
+    assert any('le="+Inf"} 3' in each for each in buckets.values())
+    assert f"crawlclean_crawl_response_seconds_sum{{{label}}} 31.5" in lines
+    assert f"crawlclean_crawl_response_seconds_count{{{label}}} 3" in lines
+    assert not any(line.startswith("crawlclean_host") for line in lines)
+
+
+def test_times_are_seconds() -> None:
+    text = exposition({Counter.CLEANING_MS: 1500}, {})
+    assert "\ncrawlclean_cleaning_seconds_total 1.5\n" in text
+    assert "_ms" not in text
