@@ -52,6 +52,7 @@ PAGES = (
     f"/topics/{TOPIC}/stories/STORY",
     "/pages?url=https://h0.example/0/0",
     "/events",
+    "/receivers",
     "/tokens",
     f"/events?kind=crawl&crawl={DONE}",
     "/audit",

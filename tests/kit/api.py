@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from crawlclean.storage.opening import open_store
+from crawlclean.storage.receiver_types import ReceiverKind, ReceiverOrder, SentMessage
 from crawlclean.storage.store.journal import Action, Event, EventKind, Operation
 from crawlclean.workers.console.api.tokens import TokenScope
 from crawlclean.workers.operations.api_tokens import make_token
@@ -138,6 +139,8 @@ def fill_imported(data: Path) -> None:
         )
         store.audit.end(done, "hosts 1", f"resume_host {A}")
         store.operations.add(Operation(kind="retry", target=IMPORTED, who="token 4f1193a0"))
+        store.receivers.put("oncall", ReceiverOrder(kind=ReceiverKind.SLACK, target="http://c/"))
+        store.messages.add(SentMessage(receiver="oncall", message_id="sign:4f", text="t", n=1))
 
 
 def all_items(asking: Program, path: str, limit: int) -> list[Any]:

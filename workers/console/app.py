@@ -118,6 +118,7 @@ def add_screens(routes: Routes) -> None:
     routes.action("/topics/<topic>/read", topics.read_topic, form="read")
     routes.page("/topics/<topic>/stories/<story>", topics.show_topic_story)
     routes.page("/events", events.show_events)
+    routes.page("/receivers", events.show_receivers)
     routes.page("/space", space.show_space)
     routes.page("/actions/<name>", acting.confirm_action)
     routes.checked_action("/actions/<name>", acting.do_action)

@@ -7,6 +7,7 @@ from crawlclean.workers.answers.moments import HeldBack, NowAnswer, QueueAnswer,
 from crawlclean.workers.console.api.actions import list_actions
 from crawlclean.workers.console.api.registry import Question
 from crawlclean.workers.console.holding import said, sentence, sign_words
+from crawlclean.workers.operations.alerting.receivers import list_messages, list_receivers
 from crawlclean.workers.operations.controlling.crawls import get_crawl, get_crawls, lines_of
 from crawlclean.workers.operations.failures import failed_urls, failure_causes, failure_groups
 from crawlclean.workers.operations.hosts.classes import url_classes
@@ -102,6 +103,8 @@ QUESTIONS: tuple[tuple[str, str, Question], ...] = (
     ("get_stories", "/stories", list_stories),
     ("get_story", "/stories/<story>", find_story),
     ("get_events", "/events", events),
+    ("get_receivers", "/receivers", list_receivers),
+    ("get_messages", "/receivers/messages", list_messages),
     ("get_audit", "/audit", audit),
     ("get_operations", "/operations", operations),
     ("get_operation", "/operations/<int:seq>", find_operation),

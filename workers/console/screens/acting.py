@@ -248,7 +248,7 @@ class AskedValue(Struct, frozen=True, kw_only=True):
     term: str = ""
 
 
-TERMS = {"reason": "reason", "word": "url_kind", "which": "which"}
+TERMS = {"reason": "reason", "word": "url_kind", "which": "which", "kind": "receiver"}
 
 
 def _asked_value(name: str, text: str) -> AskedValue:
@@ -268,6 +268,8 @@ def _screen_of(action: Action, target: str, values: Mapping[str, str]) -> str:
         return url_for("show_queues")
     if action.subject is Subject.OPERATION:
         return url_for("show_operation", seq=target) if target.isdecimal() else ""
+    if action.subject is Subject.RECEIVER:
+        return url_for("show_receivers")
     if group := _group_of(target, values):
         return group
     view, argument = VIEWS[action.subject]

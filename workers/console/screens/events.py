@@ -1,11 +1,13 @@
-"""Events: what changed before it went wrong."""
+"""Events: what changed before it went wrong; receivers: who is told of it, and what was sent."""
 
 from __future__ import annotations
 
 from flask import request
 
+from crawlclean.storage.receiver_types import ReceiverKind
 from crawlclean.storage.store.journal import EventKind
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_row, render
+from crawlclean.workers.operations.alerting.receivers import list_messages, list_receivers
 from crawlclean.workers.operations.watching.journal import events
 
 LEVELS = {
@@ -35,4 +37,15 @@ def show_events(console: Console) -> Page:
     return render(
         "events.html", page=page, kind=kind, kinds=list(EventKind), levels=LEVELS, crawl=crawl,
         host_name=host,
+    )  # fmt: skip
+
+
+def show_receivers(console: Console) -> Page:
+    """The receivers, and the log of messages."""
+    name = request.args.get("receiver", "").strip()
+    messages = list_messages(console.backends, name, asked_row(), asked_limit())
+    kinds = [each for each in ReceiverKind if each is not ReceiverKind.COMMAND]
+    return render(
+        "receivers.html", receivers=list_receivers(console.backends).items, page=messages,
+        kinds=kinds, name=name,
     )  # fmt: skip

@@ -77,6 +77,7 @@ TROUBLES = (
     "changed",
     "room",
     "full",
+    "receiver",
     "refuses",
     "seed",
     "still",

@@ -45,6 +45,7 @@ class Subject(StrEnum):
     URL = "url"
     PROCESS = "process"
     OPERATION = "operation"
+    RECEIVER = "receiver"
 
 
 class Fact(StrEnum):
@@ -73,6 +74,7 @@ class Fact(StrEnum):
     OPERATION = "operation"
     RESPONSES = "responses"
     FREED_BYTES = "freed_bytes"
+    WAITING_MESSAGES = "waiting_messages"
 
 
 class Note(StrEnum):
@@ -107,6 +109,7 @@ class Note(StrEnum):
     RECORDS_STAY = "records_stay"  # until newer ones are stored
     TO_BE_FETCHED = "to_be_fetched"  # it is only queued
     MORE_THAN_SIGN = "more_than_sign"  # re-cleaning takes pages from before the change, too
+    IN_LOG = "in_log"  # the log of messages shows how it went
     NO_WAY_BACK_RAW = "no_way_back_raw"  # without its response no page can be cleaned again
 
 
@@ -119,6 +122,17 @@ class Input(StrEnum):
     WHICH = "which"
     DELAY = "delay"
     SLOTS = "slots"
+    ADDRESS = "address"  # these are of receivers
+    SIGNS = "signs"
+    ENDED = "ended"
+    STORIES = "stories"
+    DIGEST = "digest"
+    DIGEST_AT = "digest_at"
+    ZONE = "zone"
+    QUIET = "quiet"
+    RED_PASSES = "red_passes"
+    MOST_AN_HOUR = "most_an_hour"
+    LANG = "lang"
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -217,6 +231,7 @@ class Action(Struct, frozen=True, kw_only=True):
         steps: Yields what it would do; goes on to do it, and returns what it did.
         values: Names of values that it needs beside the target.
         inputs: What a person may type or choose.
+        secrets: Names of values that the audit does not keep.
         is_urgent: Whether it acts while the store cannot be written, too: what it ends may be what
             keeps the store locked.
     """
@@ -227,6 +242,7 @@ class Action(Struct, frozen=True, kw_only=True):
     steps: Callable[[Backends, Asked], Steps]
     values: tuple[str, ...] = ()
     inputs: tuple[Input, ...] = ()
+    secrets: tuple[str, ...] = ()
     is_urgent: bool = False
 
     def plan(self, backends: Backends, asked: Asked) -> Effect:
@@ -257,14 +273,15 @@ ACTIONS: dict[str, Action] = {}
 
 def action(
     safety: Safety, subject: Subject, *, values: tuple[str, ...] = (),
-    inputs: tuple[Input, ...] = (), is_urgent: bool = False, name: str = "", **bound: object,
+    inputs: tuple[Input, ...] = (), secrets: tuple[str, ...] = (), is_urgent: bool = False,
+    name: str = "", **bound: object,
 ) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:  # fmt: skip
     """Registers a generator as an action, as ``name`` or under its own; ``bound`` are arguments."""
 
     def register(steps: Callable[..., Steps]) -> Callable[..., Steps]:
         own = name or steps.__name__
         ACTIONS[own] = Action(
-            name=own, safety=safety, subject=subject, values=values, inputs=inputs,
+            name=own, safety=safety, subject=subject, values=values, inputs=inputs, secrets=secrets,
             is_urgent=is_urgent, steps=lambda backends, asked: steps(backends, asked, **bound),
         )  # fmt: skip
         return steps
@@ -394,7 +411,9 @@ def keep_refusal(backends: Backends, name: str, asked: Asked) -> None:
 
 
 def _row(name: str, asked: Asked, expected: str) -> audit.Action:
-    values = urlencode({key: text for key, text in asked.values.items() if text})
+    secrets = ACTIONS[name].secrets if name in ACTIONS else ()
+    given = {key: text for key, text in asked.values.items() if text and key not in secrets}
+    values = urlencode(given)
     return audit.Action(
         who=asked.who,
         place=asked.place,

@@ -52,10 +52,20 @@ def set_receiver(
     """
     before = store.receivers.get(name)
     kept = asdict(order_of(before)) if before and not before.is_off else {}
-    order = read_order(name, {**kept, **values})
-    check_secret(settings, name)
+    order = checked_order(settings, name, {**kept, **values})
     store.receivers.put(name, order, source=before.source if before else "")
     return find_receiver(store, name)
+
+
+def checked_order(settings: Settings, name: str, values: Mapping[str, Any]) -> ReceiverOrder:
+    """Returns what is asked of a receiver, as ``read_order``; its secret is checked, too.
+
+    Raises:
+        ConfigError: The name, a value or its secret cannot be.
+    """
+    order = read_order(name, values)
+    check_secret(settings, name)
+    return order
 
 
 def read_values(texts: Sequence[str]) -> dict[str, Any]:
