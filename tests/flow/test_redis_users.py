@@ -140,7 +140,7 @@ def make_due(where: str, url: str) -> None:
 def make_waiting(where: str, url: str) -> None:
     """As if a page on a topic had been found that a webhook is to be told of."""
     with closing(MongoStore(where)) as store:
-        kept = put_receiver(store, target=url)
+        kept = put_receiver(store, target=url, signs="warn", ended=True)
         store.save([judged("/told", 0.9, notify=(kept.name,))])
 
 

@@ -139,6 +139,7 @@ def test_only_pages_for_people_are_published_and_only_here() -> None:
         "console": ["127.0.0.1:8484:8484"],
         "rq-dashboard": ["127.0.0.1:9181:9181"],
         "grafana": ["127.0.0.1:3000:3000"],
+        "alertmanager": ["127.0.0.1:9093:9093"],
     }
     assert "--password-file=/run/secrets/console_password" in SERVICES["console"]["command"]
     assert "console_password" in SERVICES["console"]["secrets"]

@@ -141,6 +141,41 @@ def test_prometheus_asks_the_console() -> None:
     assert set(SERVICES["prometheus"]["networks"]) & set(SERVICES["console"]["networks"])
 
 
+def test_prometheus_tells_an_alertmanager_that_knows_each_severity() -> None:
+    config = yaml.safe_load((FOLDER / "prometheus.yml").read_text("utf-8"))
+    (name, _, port) = config["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"][
+        0
+    ].partition(":")
+    service = SERVICES[name]
+    assert service["ports"][0].endswith(f":{port}")
+    assert set(service["networks"]) & set(SERVICES["prometheus"]["networks"])
+    told = yaml.safe_load((FOLDER / "alertmanager.yml").read_text("utf-8"))
+    known = {each["name"] for each in told["receivers"]}
+    routes = told["route"]["routes"]
+    assert {told["route"]["receiver"], *(each["receiver"] for each in routes)} == known
+    named = re.findall(r'severity = "(\w+)"', str(routes))
+    assert set(named) <= {rule["labels"]["severity"] for rule in RULES.values()}
+    held = re.findall(r'alertname !?= "(\w+)"', str(told["inhibit_rules"]))
+    assert set(held) <= set(RULES)
+
+
+def test_alertmanager_takes_its_file_and_its_examples(tmp_path: Path) -> None:
+    amtool = shutil.which("amtool")
+    if amtool is None:
+        pytest.skip("amtool is not installed (Debian: prometheus-alertmanager)")
+    text = (FOLDER / "alertmanager.yml").read_text("utf-8")
+    filled = tmp_path / "alertmanager.yml"
+    filled.write_text(re.sub(r"^#(    )", r"\1", text, flags=re.M), "utf-8")
+    for file in (FOLDER / "alertmanager.yml", filled):
+        subprocess.run([amtool, "check-config", str(file)], check=True, capture_output=True)
+    routes = [amtool, "config", "routes", "test", f"--config.file={FOLDER / 'alertmanager.yml'}"]
+    for severity, receiver in (("page", "page"), ("ticket", "tickets")):
+        done = subprocess.run(
+            [*routes, f"severity={severity}"], check=True, capture_output=True, text=True
+        )
+        assert done.stdout.strip() == receiver
+
+
 def test_prometheus_takes_the_files(promtool: str) -> None:
     for arguments in (
         ["rules", str(FOLDER / "alerts.yml")],
