@@ -255,23 +255,6 @@ def test_texts_of_strangers_stay_texts(client: FlaskClient) -> None:
     assert "<script>alert" not in page.text
 
 
-def test_what_is_deleted_is_typed_first(client: FlaskClient, bench: Bench) -> None:
-    page = client.get("/actions/purge_crawl?target=c")
-    form = fields_in(page)
-    wrong = client.post("/actions/purge_crawl", data=form | {"typed": "d"}, headers=ORIGIN)
-    assert wrong.status_code == 422
-    assert "That is not the name" in wrong.text
-    assert "c" in bench.frontier.crawl_ids()
-    do(client, "purge_crawl", "c", typed_typed="c")
-    done = ended(bench)
-    assert (done.state, done.done) == (OperationState.DONE, 1)
-    assert bench.frontier.crawl_ids() == []
-    store = bench.store()
-    assert store.crawls.all() == []
-    assert store.audit.read(limit=1)[0].action == "purge_crawl", "a purge deletes no audit"
-    store.close()
-
-
 def test_before_any_crawl_nothing_was_done(tmp_path: Path) -> None:
     client = open_console(tmp_path / "absent")
     assert client.get("/audit").status_code == 200
@@ -309,3 +292,20 @@ def test_what_is_wrong_with_an_order_is_said_before_anything_is_done(
     )
     with closing(bench.store()) as store:
         assert store.audit.read(limit=1) == before
+
+
+def test_what_is_deleted_is_typed_first(client: FlaskClient, bench: Bench) -> None:
+    page = client.get("/actions/purge_crawl?target=c")
+    form = fields_in(page)
+    wrong = client.post("/actions/purge_crawl", data=form | {"typed": "d"}, headers=ORIGIN)
+    assert wrong.status_code == 422
+    assert "That is not the name" in wrong.text
+    assert "c" in bench.frontier.crawl_ids()
+    do(client, "purge_crawl", "c", typed_typed="c")
+    done = ended(bench)
+    assert (done.state, done.done) == (OperationState.DONE, 1)
+    assert bench.frontier.crawl_ids() == []
+    store = bench.store()
+    assert store.crawls.all() == []
+    assert store.audit.read(limit=1)[0].action == "purge_crawl", "a purge deletes no audit"
+    store.close()
