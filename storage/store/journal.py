@@ -442,6 +442,7 @@ class Samples(Member):
         first = _seconds(since) // step_s * step_s
         count = max(0, -(-(_seconds(until) - first) // step_s))
         wanted = {name: array("d", [_GAP]) * count for name in names}
+        count = count if wanted else 0
         for at, slots, values in self._rows(step_s, first, count, wanted):
             place = (at - first) // step_s
             low, high = max(0, place), min(count, place + slots)

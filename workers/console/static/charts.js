@@ -24,7 +24,7 @@ function plot(figure, section, found, times) {
     const newest = chart.data[0].findLastIndex((_, n) => names.some((_, k) => chart.data[k + 1][n] != null));
     const n = chart.cursor.idx ?? newest;
     if (n < 0) return;
-    const at = uPlot.fmtDate(section.dataset.range === "years" ? "{YYYY}-{MM}-{DD}" : "{MM}-{DD} {HH}:{mm}")(dateOf(chart.data[0][n]));
+    const at = uPlot.fmtDate({ hour: "{HH}:{mm}", years: "{YYYY}-{MM}-{DD}" }[section.dataset.range] || "{MM}-{DD} {HH}:{mm}")(dateOf(chart.data[0][n]));
     told.textContent = [at, ...names.map((_, k) => `${keys[k] || ""} ${shortest(chart.data[k + 1][n])}`.trim())].join(" · ");
   }
 

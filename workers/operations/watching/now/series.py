@@ -175,9 +175,8 @@ def _series(
     ]
     with backends.store() as store:
         found = store.samples.read([name + of for name in names], step_s, since, until)
-        before = store.samples.read(
-            [name + of for name in ANSWERS], step_s, since - day, until - day
-        )
+        names_before = [name + of for name in ANSWERS if step_s == MINUTE_S]
+        before = store.samples.read(names_before, step_s, since - day, until - day)
     values = {name: found.values[name + of] for name in names}
     counted = [not math.isnan(each) for each in values[ANSWERS[0]]]
 
@@ -206,7 +205,7 @@ def _series(
         until=until,
         step_s=step_s,
         fetched=rate(*map(flow, ANSWERS)),
-        fetched_day_before=rate(*before.values.values()) if step_s == MINUTE_S else (),
+        fetched_day_before=rate(*before.values.values()),
         p50_s=[_quantile(each, 0.5) for each in times],
         p95_s=[_quantile(each, 0.95) for each in times],
         relevant=rate(relevant) if has_topic else (),
