@@ -61,7 +61,7 @@ def _receivers(backends: Backends) -> str | Warned:
         return "none yet"
     if failing:
         return Warned("; ".join(failing))
-    return f"{len(found)} of topics, none fails" if found else "none"
+    return f"{counted(len(found), 'receiver')}, none fails" if found else "none"
 
 
 def _first_there(data: Path) -> Path:

@@ -79,7 +79,7 @@ def test_a_receiver_that_fails_for_hours_is_named(tmp_path: Path) -> None:
     began = datetime.now(UTC) - timedelta(hours=3)
     store = SqliteStore(tmp_path / "records.sqlite")
     kept = put_receiver(store)
-    assert checked(tmp_path)[1]["receivers"] == "ok    1 of topics, none fails"
+    assert checked(tmp_path)[1]["receivers"] == "ok    1 receiver, none fails"
     store.receivers.failed(kept, "status 500", began, began)
     store.close()
     status, said = checked(tmp_path)
@@ -107,7 +107,7 @@ def test_a_command_that_an_older_version_stored_is_named_until_it_is_removed(
     url = "http://127.0.0.1:9/"
     (topic,) = folder.rows("topic", "quake", "--edit", "--webhook", url, "--no-command", "--json")
     assert [(each["kind"], each["target"]) for each in topic["receivers"]] == [("webhook", url)]
-    assert checked(tmp_path)[1]["receivers"] == "ok    1 of topics, none fails"
+    assert checked(tmp_path)[1]["receivers"] == "ok    1 receiver, none fails"
 
 
 def test_what_is_wrong_has_its_line_and_the_rest_is_checked(

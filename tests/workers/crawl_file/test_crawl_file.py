@@ -205,3 +205,22 @@ def test_wrong_overrides_are_named_with_their_lines(written: Callable[[str], Pat
         (11, "drop has 7"),
     ):
         assert f"{path}:{line}: {text}" in out
+
+
+def test_receivers_of_a_file_are_checked_line_by_line(written: Callable[[str], Path]) -> None:
+    right = '[receivers.oncall]\nkind = "feishu"\ntarget = "https://c.example/hook"\n'
+    file = load_crawl_file(written(right + 'stories = ["quake"]\nquiet = "22:00-07:00"\n'))
+    (order,) = file.receivers.values()
+    assert (order.kind, order.stories, order.quiet) == ("feishu", ("quake",), "22:00-07:00")
+    assert not order.private
+    wrong = {
+        'kind = "icq"\ntarget = "https://c.example/"': "2: kind: Invalid enum value 'icq'",
+        'kind = "slack"\ntarget = "c.example"': "1: a receiver's URL begins with http:// or",
+        'kind = "mail"\ntarget = "ops"': "1: ops is not a mail address",
+        'kind = "slack"\ntarget = "http://c/"\nquiet = "10pm"': "4: quiet is 10pm: expected a time",
+        'kind = "slack"\ntarget = "http://c/"\nsings = "bad"': "1: Object contains unknown field",
+    }
+    for table, told in wrong.items():
+        with pytest.raises(ConfigError) as raised:
+            load_crawl_file(written(f"[receivers.oncall]\n{table}\n"))
+        assert f"crawl.toml:{told}" in str(raised.value)
