@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from typing import Annotated
 
 import msgspec
+from msgspec import Struct
 
 from crawlclean.cleaning.errors import NotFound
 from crawlclean.cleaning.messages import Message
@@ -19,6 +20,7 @@ from crawlclean.storage.store.urls import READ_FAILURES
 from crawlclean.workers.answers.crawls import FailedUrl
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.controlling.fetching_again import is_transient
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.urls.near_matches import unknown_name
 
@@ -51,6 +53,45 @@ def failure_causes(backends: Backends, crawl: str = "") -> Part[FailureCause]:
         figures = backends.figures(store)
         ask = partial(figures.causes, crawl or None)
         return Part(items=backends.remembered(("causes", crawl), CAUSES_S, ask), as_of=as_of)
+
+
+class CauseTotal(Struct, frozen=True, kw_only=True):
+    """Failures of one reason and status in all crawls.
+
+    Attributes:
+        reason: Why they gave no record.
+        status: HTTP status; 0 without a response.
+        urls: Their number.
+        newest_at: When the newest of them was.
+        may_pass: Whether they may succeed when they are fetched again; 404 does not.
+        crawls: Those of each crawl, the most first.
+    """
+
+    reason: FailureReason
+    status: int
+    urls: int
+    newest_at: datetime
+    may_pass: bool
+    crawls: Sequence[FailureCause]
+
+
+def cause_totals(causes: Iterable[FailureCause]) -> list[CauseTotal]:
+    """Causes of crawls as totals, the most frequent first."""
+    found: dict[tuple[FailureReason, int], list[FailureCause]] = {}
+    for each in causes:
+        found.setdefault((each.reason, each.status), []).append(each)
+    totals = [
+        CauseTotal(
+            reason=reason,
+            status=status,
+            urls=sum(each.urls for each in of),
+            newest_at=max(each.newest_at for each in of),
+            may_pass=is_transient(reason, status),
+            crawls=of,
+        )
+        for (reason, status), of in found.items()
+    ]
+    return sorted(totals, key=lambda each: -each.urls)
 
 
 def causes_of(backends: Backends, target: str) -> Part[FailureCause]:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from crawlclean.storage.crawl_types import CrawlState
+from crawlclean.storage.crawl_types import CrawlSpec, CrawlState, FailureReason
 from crawlclean.storage.store.journal import Action, Operation, OperationState
 from tests.kit.console import ORIGIN, acting_console, do, fields_in, open_console, settings_of
+from tests.kit.outcomes import HOST as FAILED_HOST, make_failure
 from tests.kit.timing import wait_until
 from tests.kit.worker_bench import Bench, answer
 
@@ -273,16 +274,19 @@ def test_what_is_wrong_with_an_order_is_said_before_anything_is_done(
 
     with closing(bench.store()) as store:
         before = store.audit.read(limit=1)
+        store.crawls.put(
+            CrawlSpec(crawl_id="kept", seeds=("http://b.example/",)), CrawlState.STOPPED
+        )
     one = {"seeds": "http://b.example/"}
     assert 'role="alert"' not in asked("start_crawl")
     assert "127.0.0.1 is a private" in asked("start_crawl", seeds="http://127.0.0.1/")
     assert "is no name: letters" in asked("start_crawl", crawl="a/b", **one)
-    assert "c is there already" in asked("start_crawl", crawl="c", **one)
+    assert "kept is there already" in asked("start_crawl", crawl="kept", **one)
     assert "max_pages is &#39;few&#39;: expected" in asked("start_crawl", max_pages="few", **one)
     assert "is not a time" in asked("start_crawl", ends="soon", **one)
-    assert "unterminated" in asked("edit_crawl", target="c", exclude="(")
-    assert "expected" in asked("edit_crawl", target="c", scope="all")
-    asked("edit_crawl", target="c", max_pages="")  # nothing would change
+    assert "unterminated" in asked("edit_crawl", target="kept", exclude="(")
+    assert "expected" in asked("edit_crawl", target="kept", scope="all")
+    asked("edit_crawl", target="kept", max_pages="")  # nothing would change
     assert "is no name" in asked("start_topic", query="地震", **one)
     assert "there is no topic quake" in asked("start_topic", topic="quake", **one)
     assert client.get("/actions/edit_crawl?target=none").status_code == 404
@@ -292,6 +296,31 @@ def test_what_is_wrong_with_an_order_is_said_before_anything_is_done(
     )
     with closing(bench.store()) as store:
         assert store.audit.read(limit=1) == before
+
+
+def test_what_may_pass_is_retried_and_what_fails_again_is_left_out(
+    client: FlaskClient, bench: Bench
+) -> None:
+    with closing(bench.store()) as store:
+        store.crawls.put(CrawlSpec(crawl_id="two", seeds=()), CrawlState.STOPPED)
+        failed = {500: 3, 404: 2, 410: 1}
+        for status, n in failed.items():
+            store.save([
+                make_failure(f"/{status}/{k}", crawl_id="two", status=status,
+                             reason=FailureReason.HTTP_STATUS)
+                for k in range(n)
+            ])  # fmt: skip
+        store.save([make_failure("/forbidden", crawl_id="two", reason=FailureReason.TOO_LARGE)])
+        store.statistics.refresh()
+    page = client.get("/failures?crawl=two").text
+    assert page.count("/actions/retry_failed?target=two") == 2, "of 500, and of all that may pass"
+    assert page.count("fails again") == 3
+    asked = client.get("/actions/retry_failed?target=two").text
+    numbers = re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", asked)
+    assert ("URLs", "3") in numbers
+    assert [n for name, n in numbers if name.startswith("failed URLs left out")] == ["4"]
+    group = f"/failures/group?crawl=two&host={FAILED_HOST}&cause=http_status&status=404"
+    assert "These fail again, most of them" in client.get(group).text
 
 
 def test_what_is_deleted_is_typed_first(client: FlaskClient, bench: Bench) -> None:

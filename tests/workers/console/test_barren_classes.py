@@ -70,15 +70,23 @@ def test_what_only_a_forbidden_class_leads_to_is_forbidden_with_it(tmp_path: Pat
         client = acting_console(settings_of(bench.data), bench.data)
         asked = {"target": HOST, "template": month}
         page = client.get("/actions/forbid_class", query_string=asked)
-        assert "lead to: 16. Forbid both:" in page.text
-        assert page.text.count("Forbid both:") == 1
-        both = f"{month} {day}"
+        assert page.text.count("With it, as only these pages lead there") == 1
+        assert f"waiting URLs: 16, of <code><bdi>{day}" in page.text
+        assert "<dd>20</dd>" in page.text, "the waiting URLs of both"
         hrefs = map(unescape, re.findall(r'href="([^"]+)"', page.text))
         offered = [parse_qs(urlsplit(href).query) for href in hrefs]
-        assert {"target": [HOST], "template": [both]} in offered
-        do(client, "forbid_class", HOST, template=both)
+        assert {"target": [HOST], "template": [month], "alone": ["1"]} in offered
+        do(client, "forbid_class", HOST, template=month, alone="1")
+        assert set(bench.frontier.classes.known("c", HOST).pins) == {month}
+        do(client, "reset_class", HOST, template=month)
+        done = do(client, "forbid_class", HOST, template=month)
         assert set(bench.frontier.classes.known("c", HOST).pins) == {month, day}
-        do(client, "reset_class", HOST, template=both)
+        table = client.get(f"/hosts/{HOST}").text.partition("URL classes")[2]
+        assert [table.count(f">{each}</bdi>") for each in (month, day)] == [1, 1]
+        undo = re.search(r'href="(/actions/reset_class[^"]+)"', done.text)
+        assert undo
+        named = parse_qs(urlsplit(unescape(undo[1])).query)
+        do(client, "reset_class", HOST, template=named["template"][0])
         assert not bench.frontier.classes.known("c", HOST).pins
         told = DataFolder(bench.data).output("classes", HOST, "--forbid", month)
         assert told.splitlines() == [

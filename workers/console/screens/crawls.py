@@ -17,7 +17,7 @@ from crawlclean.workers.operations.controlling.crawls import (
     list_crawls,
     pause_of,
 )
-from crawlclean.workers.operations.failures import failure_causes, failure_groups
+from crawlclean.workers.operations.failures import cause_totals, failure_causes, failure_groups
 from crawlclean.workers.output.charts import Part
 
 MOST_GROUPS = MOST_QUEUES = 20  # what one screen shows of each; their own screens have all
@@ -49,7 +49,7 @@ def show_crawl(console: Console, crawl: str) -> Page:
         for state, n in line.row.pages.items()
     ]
     return render(
-        "crawl.html", parts=parts, causes=failure_causes(backends, crawl).items,
+        "crawl.html", parts=parts, causes=cause_totals(failure_causes(backends, crawl).items),
         groups=failure_groups(backends, crawl, limit=MOST_GROUPS).items,
         pause=pause_of(backends, line), command=_command(console, line), **_live(line),
         **panel(console, f":{crawl}"),

@@ -11,7 +11,9 @@ from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.store.overview import FailureGroup
 from crawlclean.storage.store.rows import from_microseconds, to_microseconds
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
+from crawlclean.workers.operations.controlling.fetching_again import is_transient
 from crawlclean.workers.operations.failures import (
+    cause_totals,
     failed_urls,
     failure_causes,
     failure_groups,
@@ -40,7 +42,7 @@ def show_failures(console: Console) -> Page:
     grown: Sequence[FailureGroup] = ()
     if place:
         grown = grown_groups(backends, crawl, host.lower(), reason, (place, begun))
-    causes = failure_causes(backends, crawl).items[:MOST_CAUSES]
+    causes = cause_totals(failure_causes(backends, crawl).items)[:MOST_CAUSES]
     return render(
         "failures.html", page=page, causes=causes, crawl=crawl, host_name=host, reason=reason,
         reasons=list(FailureReason), grown=grown, begun=to_microseconds(begun),
@@ -63,6 +65,7 @@ def show_failure_group(console: Console) -> Page:
     return render(
         "failure_group.html", page=page, group=find_group(console.backends, *key), crawl=crawl,
         host=host, reason=reason, status=status, hint=_hint_of(reason, status),
+        may_pass=is_transient(reason, status),
     )  # fmt: skip
 
 

@@ -60,6 +60,7 @@ class Fact(StrEnum):
     RECORDS = "records"
     OLDER_RECORDS = "older_records"
     FAILED = "failed"
+    LEFT_OUT = "left_out"
     MODEL_VERSIONS = "model_versions"
     MODEL_VERSION = "model_version"
     CLASS_RECORDS = "class_records"

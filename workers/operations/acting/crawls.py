@@ -141,7 +141,7 @@ def _retry(backends: Backends, asked: Asked, most: int | None = None) -> Steps:
     wanted = _failures(asked)
     with backends.store() as store:
         _stored(store, asked.target)
-        urls, hosts, hopeless = _count_group(store, asked.target, wanted)
+        urls, hosts, hopeless, left = _count_group(store, asked.target, wanted)
     if not urls:
         raise NotFound("no failed URL matches")
     count = min(most or urls, urls)
@@ -152,7 +152,8 @@ def _retry(backends: Backends, asked: Asked, most: int | None = None) -> Steps:
     else:
         with backends.queue_side() as side:
             notes += [] if side.frontier else [Note.NOT_FETCHED_YET]
-    yield Effect({Fact.URLS: count, Fact.HOSTS: min(hosts, count)}, notes)
+    facts = {Fact.URLS: count, Fact.HOSTS: min(hosts, count)}
+    yield Effect(facts | ({} if wanted.reasons or not left else {Fact.LEFT_OUT: left}), notes)
     if most is not None:
         offered = retry_some(backends, asked.target, wanted, most)
         return Effect({Fact.URLS: offered}, (Note.TO_BE_FETCHED,))
@@ -163,9 +164,9 @@ def _retry(backends: Backends, asked: Asked, most: int | None = None) -> Steps:
     return start_operation(backends, "retry", asked, arguments, urls)
 
 
-def _count_group(store: Store, crawl: str, wanted: EndedFilter) -> tuple[int, int, int]:
-    """The (URLs, hosts, URLs of which most will fail again) of a group, as kept."""
-    urls = hosts = hopeless = 0
+def _count_group(store: Store, crawl: str, wanted: EndedFilter) -> tuple[int, int, int, int]:
+    """The (URLs, hosts, URLs of which most will fail again, other URLs) of a group, as kept."""
+    urls = hosts = hopeless = left = 0
     overview = store.overview
     if wanted.host:
         groups = overview.failure_groups(crawl, wanted.host)
@@ -179,7 +180,9 @@ def _count_group(store: Store, crawl: str, wanted: EndedFilter) -> tuple[int, in
             urls += row.urls
             hosts = max(hosts, row.hosts)
             hopeless += row.urls if row.reason in OWN_FAULT and not passes else 0
-    return urls, hosts, hopeless
+        else:
+            left += row.urls
+    return urls, hosts, hopeless, left
 
 
 @action(TYPED, CRAWL, name="purge_crawl", kind=TargetKind.CRAWL)

@@ -135,13 +135,15 @@ def _as_before(host: str, before: Slowdown | None) -> str:
     return written("slow_host", host, delay=delay, slots=str(before.slots or ""), why=before.why)
 
 
-@action(REVERSIBLE, HOST, name="forbid_class", values=("template",), word=FORBID)
+@action(REVERSIBLE, HOST, name="forbid_class", values=("template", "alone"), word=FORBID)
 @action(REVERSIBLE, HOST, name="reset_class", values=("template",), word="")
 @action(REVERSIBLE, HOST, name="pin_class", values=("template",), inputs=(Input.WORD,))
 def _decide(backends: Backends, asked: Asked, word: str | None = None) -> Steps:
     """Stores a decision on a URL class, or on several; its undo is the decision before.
 
-    Templates hold no blanks: several stand with a blank between them.
+    Templates hold no blanks: several stand with a blank between them. With a class that is
+    forbidden those go that only its pages lead to, and that lead to it: the two of a calendar;
+    ``alone`` keeps them.
     """
     templates, host = asked.get("template").split(), asked.target
     if not templates:
@@ -151,11 +153,14 @@ def _decide(backends: Backends, asked: Asked, word: str | None = None) -> Steps:
         crawls = side.frontier.crawls_of(host) if side.frontier else ()
         crawls = crawls or store.statistics.crawls_of([host]).get(host, ())
         size = class_size(store, side.frontier, crawls, host, templates)
+    fed = size.fed if word == FORBID else {}
+    templates += [] if asked.get("alone") else fed
     facts = {Fact.CRAWLS: counted[Fact.CRAWLS], Fact.CLASS_RECORDS: size.records}
     if side.frontier is not None:
-        facts[Fact.CLASS_WAITING] = size.waiting
+        more = 0 if asked.get("alone") else sum(fed.values())
+        facts[Fact.CLASS_WAITING] = size.waiting + more
     partly = () if size.is_whole else (Note.AT_LEAST,)
-    yield Effect(facts, (Note.ALL_CRAWLS, *partly), fed=size.fed if word == FORBID else {})
+    yield Effect(facts, (Note.ALL_CRAWLS, *partly), fed=fed)
     word = asked.get("word") if word is None else word
     if word and word != FORBID and word not in set(UrlKind):
         raise ConfigError(f"{word} is not a kind of URLs; kinds: {', '.join(UrlKind)}")

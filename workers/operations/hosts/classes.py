@@ -407,7 +407,23 @@ def url_classes(backends: Backends, host: str) -> Part[UrlClass]:
     with backends.store() as store:
         if not crawls and store.statistics.get(host) is None:
             raise NotFound(Message("no_host", host))
-    return Part(items=with_templates(backends, found[:MOST_CLASSES]))
+    return Part(items=_once(with_templates(backends, found[:MOST_CLASSES])))
+
+
+def _once(classes: Iterable[UrlClass]) -> list[UrlClass]:
+    """Each class of a crawl once: that of a decision with the pages that were counted before it."""
+    found: dict[tuple[str, str], UrlClass] = {}
+    for each in classes:
+        key = (each.crawl, each.template)
+        known = found.get(key)
+        found[key] = each if known is None else replace(
+            known,
+            pattern_pages=known.pattern_pages + each.pattern_pages,
+            pattern_pages_with_news=known.pattern_pages_with_news + each.pattern_pages_with_news,
+            stopped=known.stopped or each.stopped,
+            stopped_at=known.stopped_at or each.stopped_at,
+        )  # fmt: skip
+    return list(found.values())
 
 
 def list_traps(

@@ -18,7 +18,7 @@ from crawlclean.workers.operations.controlling.crawls import (
     newest_crawls,
     running_crawls,
 )
-from crawlclean.workers.operations.failures import failure_causes
+from crawlclean.workers.operations.failures import CauseTotal, cause_totals, failure_causes
 from crawlclean.workers.operations.parts import Part
 from crawlclean.workers.operations.watching.kept_backends import KeptBackends
 from crawlclean.workers.operations.watching.queues import QueueState, ask_queue
@@ -45,6 +45,7 @@ class Moment:
         pending: URLs that wait in running crawls.
         waits: Examined hosts of running crawls by what they wait for.
         causes: Causes of failures in all crawls, the most frequent first.
+        totals: The same, those of all crawls together.
         as_of: When the store's figures were computed; None: they are of this moment.
         disk: The disk of the data folder; None with servers.
         signs: What somebody should look at, the worst first, some of each kind.
@@ -64,6 +65,7 @@ class Moment:
     pending: int = 0
     waits: Mapping[WaitReason, int] = field(default_factory=dict)
     causes: Sequence[FailureCause] = ()
+    totals: Sequence[CauseTotal] = ()
     as_of: datetime | None = None
     disk: DiskSpace | None = None
     signs: Sequence[Sign] = ()
@@ -107,6 +109,7 @@ def this_moment(backends: KeptBackends) -> Moment:
         pending=sum(each.counts.pending for each in running if each.counts),
         waits=Counter(each for each in waits if each is not WaitReason.NOTHING_LEFT),
         causes=causes.items[:MOST_CAUSES],
+        totals=cause_totals(causes.items)[:MOST_CAUSES],
         as_of=causes.as_of,
         disk=_disk(backends) if config.is_embedded else None,
         signs=shortened(signs),
