@@ -42,6 +42,7 @@ MOST_BYTES = 150_000
 CRAWL, PAUSED = "coast-news", "radio.north.example"
 ARTICLE = "/news/100.html"
 HAS_RATES = "() => !document.querySelector('#tile-fetched .value').textContent.includes('–')"
+HAS_CHARTS = "() => !document.querySelector('[data-series]') || document.querySelector('.plotted')"
 LANGUAGES = {"en": "en-GB", "zh": "zh-CN"}
 
 
@@ -151,6 +152,7 @@ def picture(browser: Browser, url: str, shot: Shot, locale: str) -> bytes:
     page.wait_for_load_state("networkidle" if shot.name == "page" else "load")
     if shot.name == "now":  # rates are known from the second reading on
         page.wait_for_function(HAS_RATES)
+    page.wait_for_function(HAS_CHARTS)
     height = page.evaluate("() => document.documentElement.scrollHeight")
     clip = FloatRect(x=0, y=0, width=shot.width, height=min(height, MOST_HEIGHT))
     data = page.screenshot(full_page=True, clip=clip)
