@@ -52,6 +52,7 @@ def test_failures_are_retried_in_the_background(chromium: Browser, acting: World
             f"{acting.url}/failures/group?crawl={DONE}&host={acting.host}"
             "&cause=http_status&status=404"
         )
+        page.get_by_text("These fail again, most of them").click()
         page.get_by_role("link", name="Retry all").click()
         expect(page.get_by_text("Most of these failures come again")).to_be_visible()
         expect(page.get_by_role("link", name="Retry 20 first")).to_be_visible()

@@ -52,9 +52,7 @@ function keepCurrent(section) {
 
 document.querySelectorAll("[data-live]").forEach(keepCurrent);
 
-// --- copy buttons: the style sheet shows them once there is a script ---
-
-document.documentElement.classList.add("script");
+// --- copy buttons; the style sheet hides them where no script runs ---
 
 async function copy(button) {
   try {
