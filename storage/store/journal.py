@@ -384,6 +384,8 @@ class OfCrawl(StrEnum):
 
     FETCHED = "fetched:"  # requests that ended
     PENDING = f"{Gauge.PENDING_URLS}:"
+    JUDGED = f"{Flow.JUDGED}:"
+    RELEVANT = f"{Flow.RELEVANT}:"
 
 
 class Series(Struct, frozen=True, kw_only=True):

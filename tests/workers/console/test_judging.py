@@ -188,6 +188,12 @@ def growth(came: int, fetched: int) -> dict[str, Any]:
     return {"fetched": [None, 10.0, 10.0 + fetched], "pending": [None, 5.0, 5.0 + came]}
 
 
+def harvest(before: int, now: int, minutes: int = 6) -> dict[str, Any]:
+    """Sixty pages a minute are judged; so many were, and are, relevant."""
+    values = [*[before] * 20, None, *[now] * minutes]
+    return {"judged": [None if n is None else 60.0 for n in values], "relevant": values}
+
+
 MONTHS = [
     page(n, PageKind.INDEX, body_chars=9, url=f"http://{HOST}/cal/{n}/1.html")
     for n in range(NEWEST)
@@ -233,6 +239,11 @@ CRAWLS: dict[str, tuple[CrawlEvidence, str]] = {
     "a calendar": (crawl(pages=MONTHS, **growth(GROWN, 50)), "grows"),
     "a large site": (crawl(pages=articles(NEWEST), **growth(9 * GROWN, 50)), ""),
     "a calendar that ends": (crawl(pages=MONTHS, **growth(GROWN - 1, 50)), ""),
+    "a topic brings what it did": (crawl(**harvest(30, 20)), ""),
+    "a topic brings a fifth": (crawl(**harvest(30, 6)), "harvest"),
+    "a topic brings nothing since few pages": (crawl(**harvest(30, 0, minutes=3)), ""),
+    "a topic that never brought more": (crawl(**harvest(0, 0)), ""),
+    "a topic without links": (crawl(counts=changed(COUNTS, pending=0), **harvest(30, 0)), ""),
     "as many pages as URLs": (crawl(pages=MONTHS, **growth(5 * GROWN, GROWN)), ""),
 }  # fmt: skip
 

@@ -178,6 +178,15 @@ def test_a_crawl_without_a_page_for_minutes(bench: Bench, store: SqliteStore) ->
     assert "no new page" not in now(bench)
 
 
+def test_a_topic_whose_newest_pages_are_hardly_relevant(bench: Bench, store: SqliteStore) -> None:
+    for minute in range(20):
+        at = datetime.now(UTC) - timedelta(minutes=20 - minute)
+        store.samples.add(at, {"judged:c": 60.0, "relevant:c": 30.0 if minute < 12 else 1.0})
+    assert "5 of the last 300 judged pages are relevant" in now(bench)
+    (sign,) = signs_of_api(bench)
+    assert (sign["kind"], sign["page"]) == ("harvest", "/topics/c/tuning")
+
+
 def test_a_form_in_the_place_of_pages(bench: Bench, store: SqliteStore) -> None:
     at = datetime.now(UTC) - timedelta(minutes=3)
     store.save([make_outcome(f"/t/{n}", crawl_id="c", at=at) for n in range(FORMER)])

@@ -84,6 +84,7 @@ TROUBLES = (
     "slower",
     "forms",
     "grows",
+    "harvest",
     "repeats",
     "shrunk",
     "silent",

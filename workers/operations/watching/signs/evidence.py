@@ -141,9 +141,9 @@ def _crawls(
     for each in crawls:
         if each.counts is None:
             continue
-        fetched, pending = (
+        fetched, pending, judged, relevant = (
             [None if isnan(x) else x for x in minutes.values[f"{figure}{each.name}"]]
-            for figure in (OfCrawl.FETCHED, OfCrawl.PENDING)
+            for figure in OfCrawl
         )
         known = [place for place, value in enumerate(fetched) if value is not None]
         newest_sample = max([newest_sample, *known])
@@ -159,6 +159,7 @@ def _crawls(
                 waits=of_crawl[each.name], holds=queue.holds if queue else (),
                 pages=[page for page in pages if page.crawl_id == each.name],
                 oldest_job_s=(queue.oldest_job_s or 0.0) if queue else 0.0,
+                judged=judged, relevant=relevant,
             )
         )  # fmt: skip
     at = minutes.start.timestamp() + newest_sample * MINUTE_S

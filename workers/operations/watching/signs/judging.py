@@ -38,6 +38,7 @@ class SignKind(StrEnum):
     STILL = "still"  # a crawl that has work got no page
     REFUSES = "refuses"  # requests to a host fail: 429, 503, no response, other errors
     SLOWER = "slower"  # a crawl fetches less than half of what it did in the hour before
+    HARVEST = "harvest"  # far fewer pages of a topic are relevant than before
     GROWS = "grows"  # URLs of a crawl grow much faster than pages, which have no text of their own
     REPEATS = "repeats"  # the newest pages of a host, or of one of its classes, repeat others
     SHRUNK = "shrunk"  # a crawl ended with far fewer pages than one before with its seeds
@@ -65,6 +66,7 @@ _PAGES: Final[Mapping[SignKind, str]] = {
     SignKind.STILL: "/crawls/{crawl}",
     SignKind.SLOWER: "/crawls/{crawl}",
     SignKind.SHRUNK: "/crawls/{crawl}",
+    SignKind.HARVEST: "/topics/{crawl}/tuning",
 }
 """Where a sign is shown; the others at their host."""
 
@@ -80,11 +82,11 @@ class Sign(Struct, frozen=True, kw_only=True):
             receiver; ``""``: the host or crawl.
         n: Pages without their body, of bodies that are back the newest pages with one; pages of the
             class; failed pages, requests, seeds; pages that the process holds; the new version of
-            the model; bytes that are free; pages fetched a minute; URLs that came; messages that
-            wait.
+            the model; bytes that are free; pages fetched a minute; URLs that came; relevant pages;
+            messages that wait.
         of: Of so many: bytes of the disk or the quota; pages since the change, or the newest;
             records that the re-cleaning looked at; seeds; pages fetched a minute before; pages
-            fetched while URLs came; pages of the crawl before.
+            fetched while URLs came; pages of the crawl before; judged pages.
         since: When it began; None: not known.
         lasts_s: For how long a process is silent, a crawl got no page, URLs came; until the room
             is full; seconds.
@@ -92,7 +94,7 @@ class Sign(Struct, frozen=True, kw_only=True):
         why: Why, in the words of who did, or as logged; a value of ``WaitReason`` or of an enum of
             the kind's own.
         left: Pages that are still without a body; records of older versions; bytes that dropping
-            the raw pages of ``crawl_id`` frees.
+            the raw pages of ``crawl_id`` frees; relevant pages at the share of before.
         status: HTTP status of the failure; 0: none.
         again_since: Since when pages are to be fetched again; None: not known.
         example: A page that shows it; ``""``: none is known.
@@ -284,6 +286,8 @@ LEAST_RATE = 12.0  # pages a minute: fewer vary by themselves
 GROWN = 500  # URLs: any site begins with some hundred
 TIMES = 10  # a site whose pages have texts finds fewer new URLs a page, but at its beginning
 TEXT_SHARE = 0.1  # of the newest pages that have a text of their own: a calendar has none
+FEW_JUDGED = 300  # pages of a topic: fewer may be one dull list
+HARVEST_SHARE = 0.25  # of the relevant share before: from list to list it varies by a half
 SHRUNK_SHARE = 1 / 3  # a site that is tidied up keeps more
 LATELY_S = 6 * 3600.0  # so long the end of a crawl, or of a seed, is news
 BEHIND_S = 30.0
@@ -306,6 +310,8 @@ class CrawlEvidence(Struct, frozen=True, kw_only=True):
         pages: Its pages of the last hour among the newest of the store, newest first.
         holds: Why nothing is leased at any host.
         oldest_job_s: How long a job of pages waits for a worker.
+        judged: Pages judged for its topic in each of these minutes.
+        relevant: Of these, relevant ones.
     """
 
     crawl_id: str
@@ -318,13 +324,15 @@ class CrawlEvidence(Struct, frozen=True, kw_only=True):
     pages: Sequence[PageRow] = ()
     holds: Sequence[Hold] = ()
     oldest_job_s: float = 0.0
+    judged: Sequence[float | None] = ()
+    relevant: Sequence[float | None] = ()
 
 
 def judge_crawl(known: CrawlEvidence, now: datetime) -> Iterator[Sign]:
     """Yields what is wrong with a running crawl."""
     if sign := _still(known, now) or _slower(known):
         yield sign
-    if sign := _grows(known):
+    if sign := _grows(known) or _harvest(known):
         yield sign
 
 
@@ -396,6 +404,23 @@ def _grows(known: CrawlEvidence) -> Sign | None:
         left=round(left_now), lasts_s=60.0 * min(len(both) - 1, BEFORE_MINUTES),
         offers=("forbid_class",),
     )  # fmt: skip
+
+
+def _harvest(known: CrawlEvidence) -> Sign | None:
+    """Whether the newest pages of a topic are far less often relevant than those of the hour."""
+    minutes = zip(reversed(known.judged), reversed(known.relevant), strict=True)
+    judged = relevant = before = relevant_before = 0
+    for of, n in minutes:
+        if judged < FEW_JUDGED:
+            judged, relevant = judged + round(of or 0), relevant + round(n or 0)
+        else:
+            before, relevant_before = before + round(of or 0), relevant_before + round(n or 0)
+    usual = judged * relevant_before / max(1, before)
+    if before < FEW_JUDGED or relevant >= HARVEST_SHARE * usual or not known.counts.pending:
+        return None
+    return Sign(
+        kind=SignKind.HARVEST, crawl_id=known.crawl_id, n=relevant, of=judged, left=round(usual)
+    )
 
 
 def judge_seeds(crawl_id: str, seeds: int, ends: Sequence[UrlRow], now: datetime) -> Sign | None:
