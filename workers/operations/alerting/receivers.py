@@ -18,7 +18,6 @@ from crawlclean.storage.store.receivers import order_of
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.answers.notices import Notice, ReceiverLine
 from crawlclean.workers.config import SWITCHES, Settings
-from crawlclean.workers.crawl_file.crawl_file import CrawlFile
 from crawlclean.workers.operations.backends import Backends, existing_store
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.topics.topics import find_topic
@@ -124,18 +123,6 @@ def find_receiver(store: Store, name: str) -> Receiver:
     if receiver is None or receiver.is_off:
         raise NotFound(f"there is no receiver {name}; `{__dist__} receivers` lists them")
     return receiver
-
-
-def use_receivers(store: Store, file: CrawlFile | None) -> None:
-    """Stores the receivers of a crawl file; removes those that stand in it no more."""
-    if file is None:
-        return
-    source = file.path.name
-    for each in store.receivers.all():
-        if each.source == source and each.name not in file.receivers:
-            store.receivers.put(each.name, order_of(each), source=source, is_off=True)
-    for name, order in file.receivers.items():
-        store.receivers.put(name, order, source=source)
 
 
 # Questions.

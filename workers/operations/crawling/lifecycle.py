@@ -26,6 +26,7 @@ from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.ownership import announce, check_owner, check_store
 from crawlclean.storage.sqlite.store import SqliteStore
 from crawlclean.storage.store.protocol import Store
+from crawlclean.storage.store.receivers import order_of
 from crawlclean.workers.answers.crawls import EndedBy
 from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.crawl_file import CrawlFile
@@ -213,6 +214,18 @@ def use_overrides(
                 )
             )
             reclean_all(backends.frontier.learning, host, about.version)
+
+
+def use_receivers(store: Store, file: CrawlFile | None) -> None:
+    """Stores the receivers of a crawl file; removes those that stand in it no more."""
+    if file is None:
+        return
+    source = file.path.name
+    for each in store.receivers.all():
+        if each.source == source and each.name not in file.receivers:
+            store.receivers.put(each.name, order_of(each), source=source, is_off=True)
+    for name, order in file.receivers.items():
+        store.receivers.put(name, order, source=source)
 
 
 # When crawls that keep fresh go on: what the status line shows.

@@ -18,7 +18,6 @@ from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.answers.crawls import EndedBy, SiteReport
 from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.crawl_file import CrawlFile
-from crawlclean.workers.operations.alerting.receivers import use_receivers
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
 from crawlclean.workers.operations.crawling.lifecycle import (
     INTERRUPTED,
@@ -32,6 +31,7 @@ from crawlclean.workers.operations.crawling.lifecycle import (
     VisitWait,
     finishing_note,
     use_overrides,
+    use_receivers,
     with_backends,
 )
 from crawlclean.workers.operations.crawling.outcome import CrawlOutcome, crawl_outcome, outcome_of

@@ -14,7 +14,6 @@ from crawlclean.storage.crawl_types import CrawlCounts, CrawlSpec, CrawlState, U
 from crawlclean.workers.answers.crawls import EndedBy, RunSummary
 from crawlclean.workers.config import Settings
 from crawlclean.workers.crawl_file.crawl_file import CrawlFile
-from crawlclean.workers.operations.alerting.receivers import use_receivers
 from crawlclean.workers.operations.controlling.crawl_states import paused_line
 from crawlclean.workers.operations.crawling.lifecycle import (
     RECLEANING,
@@ -26,6 +25,7 @@ from crawlclean.workers.operations.crawling.lifecycle import (
     finishing_note,
     state_at_end,
     use_overrides,
+    use_receivers,
     with_backends,
 )
 from crawlclean.workers.operations.crawling.outcome import crawl_outcome
