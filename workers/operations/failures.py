@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
+from http import HTTPStatus
 from itertools import chain, islice
 from typing import Annotated
 
@@ -20,7 +21,6 @@ from crawlclean.storage.store.urls import READ_FAILURES
 from crawlclean.workers.answers.crawls import FailedUrl
 from crawlclean.workers.answers.making import answer_of
 from crawlclean.workers.operations.backends import Backends
-from crawlclean.workers.operations.controlling.fetching_again import is_transient
 from crawlclean.workers.operations.parts import Part, Place, part_of
 from crawlclean.workers.operations.urls.near_matches import unknown_name
 
@@ -36,7 +36,24 @@ FEW = READ_FAILURES // 2
 CAUSES_S = 5.0
 """How old the lists of causes and groups may be; the housekeeper makes them every ten seconds."""
 
+TRANSIENT = frozenset(
+    {
+        FailureReason.DNS,
+        FailureReason.CONNECT,
+        FailureReason.TIMEOUT,
+        FailureReason.TLS,
+        FailureReason.BROKEN_ANSWER,
+    }
+)
+
 Status = Annotated[int, msgspec.Meta(ge=0, le=999)]
+
+
+def is_transient(reason: FailureReason | None, status: int) -> bool:
+    """Whether URLs that failed so may succeed when they are fetched again."""
+    if reason is FailureReason.HTTP_STATUS:
+        return status >= 500 or status == HTTPStatus.TOO_MANY_REQUESTS
+    return reason in TRANSIENT
 
 
 def failure_causes(backends: Backends, crawl: str = "") -> Part[FailureCause]:

@@ -11,7 +11,6 @@ from crawlclean.storage.crawl_types import FailureReason
 from crawlclean.storage.store.overview import FailureGroup
 from crawlclean.storage.store.rows import from_microseconds, to_microseconds
 from crawlclean.workers.console.routes import Console, Page, asked_limit, asked_place, render
-from crawlclean.workers.operations.controlling.fetching_again import is_transient
 from crawlclean.workers.operations.failures import (
     cause_totals,
     failed_urls,
@@ -19,6 +18,7 @@ from crawlclean.workers.operations.failures import (
     failure_groups,
     find_group,
     grown_groups,
+    is_transient,
 )
 
 MARGIN = timedelta(seconds=15)

@@ -35,11 +35,11 @@ from crawlclean.workers.operations.controlling.fetching_again import (
     count_pages,
     crawls_of_target,
     fetch_again,
-    is_transient,
     read_since,
     retry_some,
 )
 from crawlclean.workers.operations.controlling.purging import drop_raw
+from crawlclean.workers.operations.failures import is_transient
 from crawlclean.workers.operations.topics.topics import change_topic_state, find_topic, set_mark
 
 CRAWL = Subject.CRAWL

@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from http import HTTPStatus
 from itertools import islice
 
 from msgspec import Struct
@@ -18,18 +17,9 @@ from crawlclean.storage.queue.frontier import Frontier
 from crawlclean.storage.queue.ownership import check_owner, other_owners
 from crawlclean.storage.store.protocol import Store
 from crawlclean.workers.operations.backends import Backends
+from crawlclean.workers.operations.failures import is_transient
 from crawlclean.workers.operations.reading import read_time
 from crawlclean.workers.operations.urls.near_matches import did_you_mean, near_hosts, unknown_name
-
-TRANSIENT = frozenset(
-    {
-        FailureReason.DNS,
-        FailureReason.CONNECT,
-        FailureReason.TIMEOUT,
-        FailureReason.TLS,
-        FailureReason.BROKEN_ANSWER,
-    }
-)
 
 PORTION = 500
 """URLs that are looked at together: the work of a moment, which is what a stop waits for."""
@@ -130,13 +120,6 @@ def _crawls(backends: Backends, frontier: Frontier, store: Store, crawl: str) ->
     if store.crawls.get(crawl):
         raise NotFound(f"the queue has lost crawl {crawl}; `crawl recover {crawl}` rebuilds it")
     raise unknown_name(store, crawl)
-
-
-def is_transient(reason: FailureReason | None, status: int) -> bool:
-    """Whether URLs that failed so may succeed when they are fetched again."""
-    if reason is FailureReason.HTTP_STATUS:
-        return status >= 500 or status == HTTPStatus.TOO_MANY_REQUESTS
-    return reason in TRANSIENT
 
 
 def record_state(frontier: Frontier, store: Store, crawl: str) -> None:
