@@ -295,7 +295,7 @@ def test_charts_without_scripts_are_pictures(chromium: Browser, world: World) ->
         expect(drawing).to_be_visible()
         box = drawing.bounding_box()
         assert box
-        assert box["height"] > 80
+        assert box["height"] > 70
         assert page.locator("figure[data-figures] .y span").first.is_visible()
         assert_calm(visit, world)
 
