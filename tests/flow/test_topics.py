@@ -254,7 +254,7 @@ def test_the_report_is_one_file_for_a_browser(crawled: Crawled, tmp_path: Path) 
     assert page.startswith("<!DOCTYPE html>")
     (report,) = crawled.folder.rows("topic", "quake", "--report", "--json")
     assert all(each["title"] in page for each in report["newest"])
-    assert 'class="stories-line"' in page
+    assert 'aria-label="stories of each step"><svg' in page
     assert list(file.parent.iterdir()) == [file]
 
 

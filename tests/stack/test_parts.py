@@ -31,7 +31,7 @@ def test_a_learned_model_changes_no_record_of_the_sites() -> None:
 
 def test_every_image_of_the_default_services_is_built() -> None:
     built = {"redis", "mongo"} | {"worker", "rq-dashboard"}
-    without = {"prometheus", "grafana"}
+    without = {"prometheus", "alertmanager", "grafana"}
     made = {images.names()[name] for name in built}
     assert {image for name, image in images.names().items() if name not in without} == made
     assert images.python_image().startswith("python:3.")

@@ -23,6 +23,8 @@ WIDTH, HEIGHT = 1000, 300
 TICKS = 5
 """Lines of a grid at most, beside that of 0: more would touch on a telephone."""
 
+LEAST = 1e-9  # of a value that is drawn: a float may be too small to divide
+
 COLUMNS = 500
 """Points a line is thinned to are two a column, the least and the greatest of each."""
 
@@ -109,8 +111,11 @@ def known(values: Sequence[float | None]) -> list[float]:
 
 
 def scale_of(most: float) -> list[float]:
-    """Round numbers from 0 to at least ``most``: ``[0, 50, 100, 150]`` for 121; 0 and 1 for 0."""
-    if most <= 0:
+    """Round numbers from 0 to at least ``most``: ``[0, 50, 100, 150]`` for 121.
+
+    0 and 1 for less than ``LEAST``.
+    """
+    if most < LEAST:
         return [0, 1]
     power = floor(log10(most / TICKS))
     step = next(n for n in (1, 2, 5, 10) if n * 10.0**power * TICKS >= most * (1 - 1e-9))
