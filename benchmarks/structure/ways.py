@@ -7,6 +7,7 @@ interpreter's profiler, so that what only stands in the files does not count.
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import sys
@@ -74,11 +75,14 @@ def way_of(call: Callable[[], object]) -> Way:
         if event == "call" and name.startswith(PRODUCT):
             functions.add((name.removeprefix(PRODUCT), frame.f_code.co_qualname))
 
+    gc.collect()
+    gc.disable()  # what was used before ends at any call
     sys.setprofile(note)
     try:
         call()
     finally:
         sys.setprofile(None)
+        gc.enable()
     return Way(frozenset(file for file, _ in functions), frozenset(functions))
 
 
