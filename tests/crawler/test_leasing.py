@@ -102,6 +102,44 @@ def test_no_more_is_held_than_there_is_room_for(queue_url: str, frontier: Fronti
     assert frontier.counts("c").leased == 0
 
 
+def test_hosts_that_come_due_together_are_leased_together(
+    queue_url: str, frontier: Frontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(frontier, [d for h in range(6) for d in urls(20, f"h{h}.example")], slots=100)
+
+    async def crawl() -> list[float]:
+        held, asked_at, gaps = 0, 0.0, list[float]()
+        async with opened(queue_url, 40) as (source, queue):
+            lease_some = queue.lease
+
+            async def lease(n: int) -> LeaseBatch:
+                nonlocal asked_at
+                gap, asked_at = time.monotonic() - asked_at, time.monotonic()
+                if held:
+                    gaps.append(gap)
+                return await lease_some(n)
+
+            async def fetch(lease: Lease, takes_s: float) -> None:
+                nonlocal held
+                await asyncio.sleep(takes_s)  # an answer of a host
+                held -= 1
+                await source.put(lease, ANSWER)
+
+            monkeypatch.setattr(queue, "lease", lease)
+            fetches: list[asyncio.Task[None]] = []
+            async for each in pages(source, queue):
+                held += 1
+                fetches.append(asyncio.create_task(fetch(each, len(fetches) % 7 / 1000)))
+                if len(fetches) == 120:
+                    break
+            await asyncio.gather(*fetches)
+        return gaps
+
+    gaps = asyncio.run(crawl())
+    assert gaps
+    assert min(gaps) >= 0.9 * leasing.GATHER_S
+
+
 def test_new_work_wakes_a_waiting_spider_at_once(queue_url: str, frontier: Frontier) -> None:
     frontier.open_crawl(spec("c"))
 
