@@ -18,7 +18,7 @@ from tests.kit.receiver import Delivered, Receiver
 from tests.kit.timing import LIMIT_S, wait_until
 from tests.kit.web import Web, html
 
-PAGES = 400
+PAGES = 400  # the crawl lasts longer than a sign takes to mend
 FILE = """seeds = ["{seed}", "{other}"]
 crawl = "news"
 data = "data"

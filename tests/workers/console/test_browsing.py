@@ -24,7 +24,7 @@ from tests.kit.console import open_console, parts_of
 from tests.kit.outcomes import HOST, later, make_outcome, with_record
 from tests.storage.store.stories_contract import text
 
-PAGES = 90
+PAGES = 90  # several parts of each list, and whole runs of each kind
 KINDS = (PageKind.ARTICLE, PageKind.THREAD, PageKind.INDEX)
 
 

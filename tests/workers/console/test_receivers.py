@@ -36,7 +36,7 @@ def store(bench: Bench) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def client(bench: Bench, store: SqliteStore) -> FlaskClient:  # noqa: ARG001 - there is a store
+def client(bench: Bench, store: SqliteStore) -> FlaskClient:  # noqa: ARG001 - makes the store that the console opens
     return acting_console(settings_of(bench.data), bench.data)
 
 

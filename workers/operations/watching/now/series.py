@@ -249,7 +249,7 @@ def full_in_s(values: Sequence[float | None], step_s: int) -> float | None:
 # Events that charts mark.
 
 EVENTS_S = 10.0
-"""How old the events of charts may be."""
+"""How old the events of charts may be, as the look behind the signs: a mark is of a minute."""
 
 MOST_EVENTS = 500
 """Events that are read, the newest of a range: a month of a busy crawl has more."""
